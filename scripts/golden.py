@@ -35,8 +35,7 @@ from small_site import BODIES, pack_small_site
 
 from eyelevel.cli.run.plan_text import read_plan
 from eyelevel.plan.trials import Site, expand, plan_document
-from eyelevel.run.bundle.bundle import write_bundle
-from eyelevel.run.bundle.inputs import RunInputs
+from eyelevel.run.bundle.bundle import RunInputs, write_bundle
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import (

@@ -26,8 +26,8 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
 from benchmarks.shared.command import parser_of
-from eyelevel.analysis.metrics.compute import compute_metrics
-from eyelevel.browser import settle as settle_module
+from eyelevel.analysis.metrics.catalogue import compute_metrics
+from eyelevel.browser import waiting as settle_module
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import CaptureMethod, LoadSettings, RawLoad
 from eyelevel.plan.browser import Browser

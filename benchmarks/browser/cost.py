@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.browser.figure import Figure, load, of_values
-from eyelevel.analysis.metrics.compute import metrics_of
+from eyelevel.analysis.metrics.catalogue import metrics_of
 from eyelevel.load.trial import TrialResult
 from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import StoredTrial, read_trial

@@ -18,7 +18,7 @@ import numpy as np
 from PIL import Image
 
 from benchmarks.shared.command import parser_of
-from eyelevel.analysis.metrics.compute import compute_metrics
+from eyelevel.analysis.metrics.catalogue import compute_metrics
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.chromium.process import FLAGS, Flag
 from eyelevel.browser.firefox.screen import SCREEN_AUTHORITY, Screen

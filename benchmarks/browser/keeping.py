@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.shared.command import runs
-from eyelevel.analysis.metrics.compute import metrics_of
+from eyelevel.analysis.metrics.catalogue import metrics_of
 from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import StoredTrial, iterate_trials, read_trial
 from eyelevel.store.frames import Frames

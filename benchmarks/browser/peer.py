@@ -56,7 +56,7 @@ OURS = """
 import json, sys
 from eyelevel.browser.observations import LoadSettings
 from eyelevel.browser.browsers import load_page
-from eyelevel.analysis.metrics.compute import metrics_of
+from eyelevel.analysis.metrics.catalogue import metrics_of
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.store.frames import Frame, Frames
 raw = load_page(LoadSettings(sys.argv[1], STACKS_BY_NAME["http1"]))

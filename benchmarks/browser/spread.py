@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from benchmarks.browser.figure import Figure, load
-from eyelevel.analysis.metrics.compute import metrics_of
+from eyelevel.analysis.metrics.catalogue import metrics_of
 
 LOADS = int(os.environ.get("LOADS", 30))
 """Environment variables: fewer loads for a look, other sites and stacks."""

@@ -68,9 +68,9 @@ def client() -> None:
     """The command, in a process of its own, whose last argument is the mark."""
     mark = sys.argv.pop()
     from eyelevel.cli import main
-    from eyelevel.cli.run import cluster
+    from eyelevel.cli.run import run
 
-    cluster.check_jobs = lambda *_: None
+    run.check_jobs = lambda *_: None
     from eyelevel.cluster import driver, scheduler
 
     driver.PlanQuestions = lambda *_: FirstQuestion(mark)

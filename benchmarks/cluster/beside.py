@@ -24,7 +24,7 @@ from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block.inputs import Input
 from eyelevel.run.block.load import BlockWork
-from eyelevel.run.machines.files import read_fleet
+from eyelevel.run.machines.fleet import read_fleet
 from eyelevel.run.study.dispatch import Block
 from eyelevel.run.study.loop import Driver, Interrupted, run_trials
 from eyelevel.run.study.prepare import prepare

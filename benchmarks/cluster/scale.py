@@ -21,16 +21,14 @@ from synthetic_run import _frames, environment, metrics_of, record_of
 from benchmarks.run.report_scale import STACKS, measured_apart
 from benchmarks.shared.command import Figure
 from eyelevel.analysis.run_files import columns_of, kept_columns
-from eyelevel.analysis.trials.kept_rows import RowParts
+from eyelevel.analysis.trials.table import RowParts
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Site, Trial, expand, plan_document
 from eyelevel.report.page import build_report
-from eyelevel.run.study.effects import live_effects
-from eyelevel.run.study.facts import FactsSoFar
 from eyelevel.run.study.loop import todo
 from eyelevel.run.study.prepare import begin_study
-from eyelevel.run.study.stopping import Stopping
+from eyelevel.run.study.stopping import FactsSoFar, Stopping, live_effects
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
     FRAMES_FILE,

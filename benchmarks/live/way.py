@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from eyelevel.lab.live_network import LiveNetwork
+from eyelevel.lab.client import LiveNetwork
 
 ADDRESS, PORT = "198.41.0.4", 9
 BATCH = 100

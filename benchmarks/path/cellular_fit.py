@@ -2,7 +2,7 @@
 
 FOLDER has Mahimahi's traces (github.com/ravinet/mahimahi, its folder traces/). The percentiles of a
 recording's rate over 1 s, as shares of its mean, are held against those of the courses of many
-seeds; the distance is the mean of the percentiles' differences. `eyelevel.plan.networks.operators`
+seeds; the distance is the mean of the percentiles' differences. `eyelevel.plan.networks.presets`
 has the nearest seed that no other has; networks whose own recording it is choose first.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eyelevel.cli.path.trace import read_trace
-from eyelevel.plan.networks.operators import LINKS, MODEL, SECONDS
+from eyelevel.plan.networks.presets import LINKS, MODEL, SECONDS
 from eyelevel.plan.traces.info import BIN_MS, PERCENTILES, trace_info
 from eyelevel.plan.traces.models import Generator, cellular
 

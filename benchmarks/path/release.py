@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.path.figure import Figure
 from benchmarks.path.peers import bare_veth
-from eyelevel.calibration.validation.path_experiment import Seen, experiment
+from eyelevel.calibration.validation.path import Seen, experiment
 from eyelevel.lab.client import Lab, LabConfig
 
 DURATION_MS = 8000

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.stats import linregress, t
 
 from benchmarks.shared.command import machine, parser_of
-from eyelevel.analysis.metrics.compute import metrics_of
+from eyelevel.analysis.metrics.catalogue import metrics_of
 from eyelevel.analysis.stats.paired_gains import mean_over_repetitions
 from eyelevel.load.host import tree_cpu_s
 from eyelevel.load.trial import run_trial

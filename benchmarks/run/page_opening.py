@@ -13,7 +13,7 @@ from benchmarks.shared.command import HEADING, Figure, machine, parser_of
 from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.chromium.process import Chromium
-from eyelevel.browser.profiles import new_profile
+from eyelevel.browser.processes import new_profile
 
 TEST_TIMEOUT_S = 120.0
 DRAWN = """new Promise((done) => {

@@ -26,7 +26,7 @@ sys.path.append(str(Path(__file__).parents[2] / "tests" / "helpers"))
 from synthetic_run import environment, metrics_of, record_of
 
 from benchmarks.shared.command import parser_of
-from eyelevel.analysis.trials.kept_rows import TABLE_FILE
+from eyelevel.analysis.trials.table import TABLE_FILE
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.networks.presets import get_network
 from eyelevel.plan.plan import Plan
@@ -34,12 +34,7 @@ from eyelevel.plan.trials import Site, Trial, expand, plan_document
 from eyelevel.report.page import build_report
 from eyelevel.run.study.loop import todo
 from eyelevel.run.study.prepare import begin_study
-from eyelevel.store.directory import (
-    ENVIRONMENT_FILE,
-    PLAN_FILE,
-    RECORD_FILE,
-    write_document,
-)
+from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, RECORD_FILE, write_document
 from eyelevel.store.packed import RECORD_EFFORT
 
 SHAPES = {

@@ -16,12 +16,10 @@ from pathlib import Path
 
 from benchmarks.shared.command import machine, parser_of
 from eyelevel.plan.file.parse import parse_plan
-from eyelevel.run.study.effects import live_effects
-from eyelevel.run.study.loop import Execution, run_trials
-from eyelevel.run.study.peeks import PEEK_TIME_SHARE_MAX
+from eyelevel.run.study.loop import PEEK_TIME_SHARE_MAX, Execution, run_trials
 from eyelevel.run.study.prepare import prepare
 from eyelevel.run.study.progress import Progress
-from eyelevel.run.study.stopping import stopping_rule
+from eyelevel.run.study.stopping import live_effects, stopping_rule
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.directory import read_trial
 

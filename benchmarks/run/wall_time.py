@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.shared.command import machine, runs
 from eyelevel.base.json_types import JsonMapping
-from eyelevel.browser.phases import PHASES
+from eyelevel.browser.waiting import PHASES
 from eyelevel.store.directory import iterate_trials
 
 ASKED_MS = 800

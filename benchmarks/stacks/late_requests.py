@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.shared.command import rounds
-from eyelevel.analysis.pathlog.packets import read_arrivals
-from eyelevel.calibration.level.transfer_values import late_values
+from eyelevel.analysis.pathlog import read_arrivals
+from eyelevel.calibration.level.page_values import late_values
 from eyelevel.calibration.validation.bulk import LATE_URL, bulk_site, transfer_with_report
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.networks.network import lab_path

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.shared.command import machine, rounds
-from eyelevel.analysis.pathlog.reading import read_log
+from eyelevel.analysis.pathlog import read_log
 from eyelevel.base.errors import LabError
 from eyelevel.calibration.validation.bulk import DATA_PACKET_BYTES_MIN, bulk_site, transfer
 from eyelevel.plan.networks.network import Network

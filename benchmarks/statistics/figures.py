@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.shared.markdown import print_head
-from eyelevel.analysis.stats.hypothesis.anova import SIGNIFICANCE_LEVEL, anova_of_two
+from eyelevel.analysis.stats.hypothesis import SIGNIFICANCE_LEVEL, anova_of_two
+from eyelevel.analysis.stats.paired_gains import ratio_over_sites
 from eyelevel.analysis.stats.quantile_gain import quantile_gain
-from eyelevel.analysis.stats.ratio_of_means import ratio_over_sites
 from eyelevel.report.figures.site_gains import lines_of
 
 Floats = NDArray[np.float64]

@@ -22,18 +22,19 @@ import numpy as np
 from benchmarks.shared.command import rounds
 from benchmarks.statistics.sequential import ask_rule
 from eyelevel.analysis.gate import decide, family_confidence
-from eyelevel.analysis.stats.bounded_gain import blocks_to_part, bounded_gain
 from eyelevel.analysis.stats.estimate import Estimate, Floats
 from eyelevel.analysis.stats.quantile import DECIDING_POWER
 from eyelevel.analysis.stats.quantile_gain import (
     blocks_to_decide,
+    blocks_to_part,
+    bounded_gain,
     one_block_error,
     one_block_error_at_most,
     quantile_gain,
 )
 from eyelevel.analysis.stats.stopping_rule import run_studies
 from eyelevel.plan.file.change import BLOCKS_MIN
-from eyelevel.run.study.gate_blocks import gain_below
+from eyelevel.run.study.estimate import gain_below
 
 STUDIES = 400
 PILOT_BLOCKS = 31

@@ -20,10 +20,10 @@ import numpy as np
 
 from benchmarks.shared.markdown import print_head
 from benchmarks.statistics.intervals import DISTURBANCE, SEED, SPREAD
+from eyelevel.analysis.claims import verdict
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.sequential import FAMILY_LEVEL, GAINS_LEVEL, TIMEOUTS_SHARE
-from eyelevel.analysis.phrases import verdict
-from eyelevel.analysis.stats.censoring.timeouts import sign_sequence_p, timeouts, up_to_limit
+from eyelevel.analysis.stats.censoring import sign_sequence_p, timeouts, up_to_limit
 from eyelevel.analysis.stats.estimate import Floats, undetermined
 from eyelevel.analysis.stats.families import holm_of_attainable
 from eyelevel.analysis.stats.paired_gains import geometric_gain

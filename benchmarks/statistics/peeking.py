@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from eyelevel.analysis.claims import verdict
 from eyelevel.analysis.decisions import FIRST_LOOK as FIRST_LOOK_SHOWN
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.sequential import FAMILY_LEVEL
-from eyelevel.analysis.phrases import verdict
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.stats.families import holm
 from eyelevel.analysis.stats.sequential import Horizon, reach_in_errors

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from benchmarks.shared.markdown import print_head
 from eyelevel.analysis.decisions import rule_of
-from eyelevel.analysis.metrics.compute import measure
+from eyelevel.analysis.metrics.catalogue import measure
 from eyelevel.analysis.stats.stopping_rule import (
     ALIKE,
     CLEAR_SIGN,
@@ -40,7 +40,7 @@ from eyelevel.analysis.stats.stopping_rule import (
     run_studies,
 )
 from eyelevel.analysis.study import read_contents
-from eyelevel.analysis.trials.rows import Measure
+from eyelevel.analysis.trials.facts import Measure
 from eyelevel.plan.file.change import BLOCKS_MAX, BLOCKS_MIN, question_plan
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.networks.presets import NETWORKS

@@ -19,7 +19,7 @@ from scipy import special, stats
 
 from benchmarks.shared.markdown import print_head
 from benchmarks.statistics.intervals import DISTURBANCE, REPETITIONS, SEED, SITES
-from eyelevel.analysis.stats.censoring.slow_loads import SLOW_TIMES, loads_to_see, slow_loads
+from eyelevel.analysis.stats.censoring import SLOW_TIMES, loads_to_see, slow_loads
 
 Floats = NDArray[np.float64]
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.shared.markdown import print_head
 from benchmarks.statistics.intervals import DISTURBANCE, SEED, SPREAD
-from eyelevel.analysis.stats.censoring.timeouts import timeouts, up_to_limit
+from eyelevel.analysis.stats.censoring import timeouts, up_to_limit
 from eyelevel.analysis.stats.estimate import Estimate, Floats
 from eyelevel.analysis.stats.paired_gains import difference_over_sites, geometric_gain, median_gain
 

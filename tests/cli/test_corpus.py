@@ -64,7 +64,7 @@ def test_import_with_nothing_to_import_is_refused(tmp_path):
 
 INTERRUPTED = """
 import os, signal, sys
-from eyelevel.cli.corpus.steps import Steps
+from eyelevel.cli.corpus.importing import Steps
 from eyelevel.cli.main import main
 ended, count = Steps.end, 0
 def end(self, name, **more):

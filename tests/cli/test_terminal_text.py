@@ -10,7 +10,7 @@ from rich.text import Text
 from eyelevel.base.from_outside.words import escape_control_characters
 from eyelevel.cli import output
 from eyelevel.cli.output import Screen, colour, json_text, table
-from eyelevel.cli.site.info import print_info
+from eyelevel.cli.site.check import print_info
 
 CONTROLS = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202egnp.\u2066x\u200b"
 MARKUP = "text/html[/b] [red]x[/] :warning:"
@@ -47,7 +47,7 @@ def steers(text: str) -> bool:
 
 def test_site_info_prints_what_a_recording_says_as_text(monkeypatch: pytest.MonkeyPatch):
     shown, written = screen()
-    monkeypatch.setattr("eyelevel.cli.site.info.results", shown)
+    monkeypatch.setattr("eyelevel.cli.site.check.results", shown)
     print_info(INFO)
     said = written.getvalue()
     assert not steers(said)

@@ -12,7 +12,7 @@ from synthetic_run import write_run
 
 from eyelevel.cli import main
 from eyelevel.sites.recorded import list_shipped
-from eyelevel.store.disk.results import folder_of_results, write_result
+from eyelevel.store.disk import folder_of_results, write_result
 
 SITES = str(next(iter(list_shipped().values())).parent)
 FOLDERS = {

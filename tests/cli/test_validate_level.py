@@ -11,8 +11,8 @@ from in_process import run_command
 from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.calibration.level.aspects import ASPECTS
+from eyelevel.calibration.level.classes import SCENARIOS
 from eyelevel.calibration.level.rows import Run
-from eyelevel.calibration.level.scenarios import SCENARIOS
 from eyelevel.calibration.measuring.cache import RunCache
 from eyelevel.calibration.measuring.measure import RUNS_MAX
 from eyelevel.plan.stack_presets import STACKS_BY_NAME

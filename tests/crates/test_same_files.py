@@ -17,9 +17,8 @@ from eyelevel.base.from_outside.files import text_of
 from eyelevel.base.from_outside.limits import TRACE
 from eyelevel.base.from_outside.source import Source
 from eyelevel.lab.binary import find_binary
-from eyelevel.plan.traces.light import parse_light
-from eyelevel.plan.traces.lines import micro_lines
-from eyelevel.plan.traces.mahimahi import parse_mahimahi
+from eyelevel.plan.traces.imported import parse_light
+from eyelevel.plan.traces.mahimahi import micro_lines, parse_mahimahi
 
 OF_EACH = 200
 HEAVY = "heavy.trace"

@@ -5,9 +5,7 @@ import subprocess
 from typing import get_args
 
 from eyelevel.lab.binary import find_binary
-from eyelevel.plan.stack_terms import (
-    CongestionControl,
-)
+from eyelevel.plan.stacks import CongestionControl
 
 TRANSFER = {
     "congestion_control": "none-such",

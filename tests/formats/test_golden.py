@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from repository import ROOT
 
-from eyelevel.analysis.metrics.compute import metrics_of
-from eyelevel.analysis.pathlog.reading import read_log
-from eyelevel.analysis.pathlog.summary import summarise
+from eyelevel.analysis.metrics.catalogue import metrics_of
+from eyelevel.analysis.pathlog import read_log, summarise
 from eyelevel.lab.binary import run_tool
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.plan.trials import Site, expand, plan_document

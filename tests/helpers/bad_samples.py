@@ -12,9 +12,8 @@ from sample_record import sample_connection, sample_object, sample_request
 
 from eyelevel.analysis.decisions import STOP_VERSION
 from eyelevel.analysis.stats.estimate import undetermined
-from eyelevel.calibration.validation.stack_cells import Cell, Side
-from eyelevel.run.bucket.block_file import pack_block, read_block
-from eyelevel.run.bucket.layout import block_object, blocks_of
+from eyelevel.calibration.validation.stacks import Cell, Side
+from eyelevel.run.bucket.layout import block_object, blocks_of, pack_block, read_block
 from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE
 from eyelevel.store.pictures import PICTURES
 

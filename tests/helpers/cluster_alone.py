@@ -14,7 +14,7 @@ from fault_runs import fill
 from synthetic_cluster import SyntheticCluster, ended, quick, tree, until
 
 from eyelevel.base.errors import StoreError
-from eyelevel.store.disk.steps import watch_steps
+from eyelevel.store.disk import watch_steps
 
 FIRST = "startup/dsl/1"
 NEAR, FAR = "10.77.0.1", "10.77.0.2"

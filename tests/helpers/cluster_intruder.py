@@ -16,8 +16,8 @@ from distributed.comm import connect
 from distributed.core import send_recv
 from distributed.protocol.pickle import dumps, loads
 
-from eyelevel.cluster.credentials import Credentials
 from eyelevel.cluster.tls_settings import without_tls
+from eyelevel.cluster.trust import Credentials
 
 GIVEN = "the run's credentials"
 ANSWER_S = 20.0

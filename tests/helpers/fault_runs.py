@@ -40,8 +40,7 @@ from eyelevel.report import page as report_page
 from eyelevel.run.block import attempts
 from eyelevel.run.block.inputs import Input
 from eyelevel.run.block.load import BlockWork, load_block
-from eyelevel.run.bundle.bundle import write_bundle
-from eyelevel.run.bundle.inputs import RunInputs
+from eyelevel.run.bundle.bundle import RunInputs, write_bundle
 from eyelevel.run.bundle.unpack import open_bundle
 from eyelevel.run.study.dispatch import Block
 from eyelevel.run.study.loop import Interrupted, run_trials
@@ -50,7 +49,7 @@ from eyelevel.run.study.progress import Accounts
 from eyelevel.run.study.slots import Event, OnStart, SlotAdded, Slots, TrialsFinished
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.store.directory import ENVIRONMENT_FILE, write_document
-from eyelevel.store.disk.steps import watch_steps
+from eyelevel.store.disk import watch_steps
 from eyelevel.store.frames import Frame, Frames
 
 PLAN = """sites = ["site"]

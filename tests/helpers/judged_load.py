@@ -5,7 +5,7 @@ from typing import Any
 
 from sample_record import sample_connection, sample_object, sample_request
 
-from eyelevel.load.observed import Observed
+from eyelevel.load.coding import Observed
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import STACKS_BY_NAME

@@ -1,7 +1,7 @@
 """Stacks' settings, and a measured level, for tests of what is said of them."""
 
+from eyelevel.calibration.level.classes import FAR
 from eyelevel.calibration.level.rows import Run, rows_of
-from eyelevel.calibration.level.scenarios import FAR
 from eyelevel.plan.in_force import stack_in_force
 from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import STACKS_BY_NAME

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from eyelevel.lab.client import LiveNetwork
 from eyelevel.lab.confinement import confine, hand_over
-from eyelevel.lab.live_network import LiveNetwork
 
 DEVICE = "live0"
 TRIES = """

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from eyelevel.browser.page_answer import PageAnswer, check_answer
+from eyelevel.browser.page_timings import PageAnswer, check_answer
 
 ORIGIN_MS = 1_795_413_501_169.2
 

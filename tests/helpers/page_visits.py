@@ -14,9 +14,8 @@ from timeouts import TEST_TIMEOUT_S
 from websockets.sync.client import connect
 
 from eyelevel.base.errors import BrowserStartError
-from eyelevel.browser.firefox.preferences import COMMON_PREFERENCES
-from eyelevel.browser.firefox.process import find_firefox
-from eyelevel.browser.profiles import new_profile
+from eyelevel.browser.firefox.process import COMMON_PREFERENCES, find_firefox
+from eyelevel.browser.processes import new_profile
 
 _WATCH = """
   window.refused = [];

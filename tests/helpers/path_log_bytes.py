@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eyelevel.analysis.pathlog.reading import ARRIVAL, DROP, RECORD, RELEASE, SERVED
+from eyelevel.analysis.pathlog import ARRIVAL, DROP, RECORD, RELEASE, SERVED
 
 MS = 1_000_000
 START_NS = 5_000_000_000

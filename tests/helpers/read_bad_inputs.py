@@ -35,7 +35,7 @@ class TooLongError(BaseException):
 
 def _harmless() -> None:
     """Replace whatever would leave this process by an orderly end."""
-    import eyelevel.cli.probe.listed as listed
+    import eyelevel.cli.probe.commands as listed
     import eyelevel.cli.probe.scan as scan
     import eyelevel.cli.run.rerun as rerun
     import eyelevel.cli.site.record as record

@@ -29,7 +29,7 @@ from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, Trial
 from eyelevel.run.block.inputs import Input
 from eyelevel.run.block.load import BlockWork
-from eyelevel.run.machines.files import read_fleet
+from eyelevel.run.machines.fleet import read_fleet
 from eyelevel.run.study.loop import Interrupted, RunResult, run_trials
 from eyelevel.run.study.prepare import begin_study
 from eyelevel.run.study.progress import Accounts

@@ -10,17 +10,16 @@ import numpy as np
 from PIL import Image, ImageDraw
 from sample_record import sample_navigation, sample_record
 
-from eyelevel.analysis.metrics.compute import Measured
+from eyelevel.analysis.metrics.catalogue import Measured
 from eyelevel.analysis.study import StudyResults, read_contents
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.presets import preset_text
 from eyelevel.plan.trials import Site, Trial, expand, plan_document
 from eyelevel.store.commit import write_trial
-from eyelevel.store.deltas import Part, encode
 from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, write_document
-from eyelevel.store.frames import Frames
-from eyelevel.store.pixels import Picture
+from eyelevel.store.frames import Frames, Part, encode
+from eyelevel.store.pictures import Picture
 
 SITES = ("startup", "dashboard")
 TWO_STACKS = """\

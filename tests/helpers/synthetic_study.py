@@ -14,11 +14,10 @@ from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Site, Trial
 from eyelevel.run.study import loop
-from eyelevel.run.study.facts import FactsSoFar
 from eyelevel.run.study.loop import RunResult, run_trials
 from eyelevel.run.study.prepare import begin_study
 from eyelevel.run.study.progress import Progress
-from eyelevel.run.study.stopping import Stopping
+from eyelevel.run.study.stopping import FactsSoFar, Stopping
 from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import ENVIRONMENT_FILE, write_document
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import levels
 from synthetic_run import metrics_of, write_run
 
-from eyelevel.analysis.connections.timeline import Fetched, Timeline
-from eyelevel.analysis.connections.transport import Transport
+from eyelevel.analysis.connections import Fetched, Timeline, Transport
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import compare_runs
 from eyelevel.probes.analysis import analyse

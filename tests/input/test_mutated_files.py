@@ -13,14 +13,12 @@ from bad_samples import FCC, MONROE, delays_and_rates
 from counts import count
 from repository import ROOT
 
-from eyelevel.analysis.pathlog.reading import read_log
-from eyelevel.analysis.pathlog.series import series_of
-from eyelevel.analysis.pathlog.summary import summarise
+from eyelevel.analysis.pathlog import read_log, series_of, summarise
 from eyelevel.base.errors import ExpectedError
+from eyelevel.plan.traces.delay_rate import parse_rates
 from eyelevel.plan.traces.imported import import_traces
 from eyelevel.plan.traces.info import trace_info
 from eyelevel.plan.traces.mahimahi import parse_mahimahi
-from eyelevel.plan.traces.rate_csv import parse_rates
 from eyelevel.plan.traces.rates import rates_of
 
 pytestmark = pytest.mark.counted

@@ -11,9 +11,8 @@ from eyelevel.base.from_outside.host_lists import LeftOut, parse_host, read_host
 from eyelevel.base.from_outside.limits import TARGETS, TRACE
 from eyelevel.base.from_outside.source import Source
 from eyelevel.plan.networks.from_csv import networks_from_csv
-from eyelevel.plan.traces.delay_rate import parse_delay_rate
+from eyelevel.plan.traces.delay_rate import format_rates, parse_delay_rate, parse_rates
 from eyelevel.plan.traces.mahimahi import OPPORTUNITY_BITS, format_mahimahi, parse_mahimahi
-from eyelevel.plan.traces.rate_csv import format_rates, parse_rates
 from eyelevel.plan.traces.rates import RateSeries, opportunities_of, rates_of
 
 SOURCE = Source("f", TRACE, TraceError)

@@ -30,7 +30,7 @@ CARRYING = {
 PASSED_ON: dict[str, str] = {
     "cluster/driver.py": "the first line that a slot says",
     "base/from_outside/pictures.py": "who reads a picture says whose it is, and what to do",
-    "lab/conversation.py": "the data plane's own words",
+    "lab/client.py": "the data plane's own words",
     "calibration/validation/fine_grid.py": "the data plane's own words",
 }
 """Files that hand on a message of another place alone, whose way out that one has."""

@@ -2,7 +2,7 @@
 
 import re
 
-from eyelevel.analysis.answers.sentences import FINDINGS
+from eyelevel.analysis.answers import FINDINGS
 from scripts.arguments import ROOT
 
 

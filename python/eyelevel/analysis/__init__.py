@@ -3,9 +3,9 @@
 `study.read_contents` does all of it for a directory. `trials` turns each record into one row and
 applies post-hoc exclusions; `gains` compares the rows of the kept blocks, stack against reference,
 by site, network and metric. The verdicts build on these: `gate` for one run, `two_runs` for two,
-`phrases` in words; `claims` decides where a stack may be called faster or slower at all.
-`decisions` has the decisions of a study that may stop early, `decided_gains` the gains at those
-decisions.
+`claims`
+decides where a stack may be called faster or slower at all, in words. `decisions` has the decisions
+of a study that may stop early, and the gains at those decisions.
 
 The study builds on `stats`, mathematics without stacks or sites; `metrics`, numbers of a single
 load; `connections`, `pathlog`, `pictures` and `export`, which read and convert what a load left.

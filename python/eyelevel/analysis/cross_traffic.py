@@ -8,7 +8,7 @@ import polars as pl
 from eyelevel.analysis.gains.cells import compare_cells, network_gains
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.stats.paired import median
-from eyelevel.analysis.stats.ratio_of_means import harm_of_gain
+from eyelevel.analysis.stats.paired_gains import harm_of_gain
 from eyelevel.analysis.study import StudyResults
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import Comparison

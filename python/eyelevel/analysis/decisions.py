@@ -4,14 +4,22 @@ Its interim analyses and its final answer are one sequence: each analysis reads 
 the records, every block up to a repetition, judged by these records alone, and its decisions are
 final. So the records alone determine when the study stops and what it reports, whatever the pace of
 the loads, the number of runs and the times of analysis.
+
+The primary gains of a study that may stop early, each as of its own last interim analysis.
+
+Choose the comparisons of a run: those of its plan, or others, chosen post hoc.
+
+The sites of a report and the metric of its figures can be chosen here, too.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import product
 
 import polars as pl
 
+from eyelevel.analysis.gains.cells import NetworkGain, compare_cells, network_gains, value_alone
 from eyelevel.analysis.gains.exclusions import MEASURED
 from eyelevel.analysis.gains.margins import with_margins
 from eyelevel.analysis.gains.sequential import (
@@ -20,15 +28,16 @@ from eyelevel.analysis.gains.sequential import (
     comparison_states,
     sequential_gains,
 )
-from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME, PRIMARY_METRICS
 from eyelevel.analysis.stats.sequential import Horizon
 from eyelevel.analysis.stats.stopping_rule import Rule, State, interim_repetitions
 from eyelevel.analysis.trials.blocks import COMPARED_BY, Blocks, select_blocks, without_networks
 from eyelevel.analysis.trials.disturbance import find_withheld
 from eyelevel.analysis.trials.post_hoc_exclusions import JUDGED_BY, judge_table
 from eyelevel.analysis.trials.user_timings import timings_of
-from eyelevel.base.json_types import JsonObject
-from eyelevel.plan.comparisons import Comparison
+from eyelevel.base.errors import PlanError, unknown
+from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.plan.comparisons import Comparison, against_one
 from eyelevel.plan.plan import Plan, StopRule
 
 Key = tuple[str, Comparison]  # network, comparison
@@ -212,3 +221,160 @@ def describe_decisions(decided: Sequence[ComparisonState], blocks: int) -> str:
         if named:
             clauses.append(f"{', '.join(named)} of {blocks} blocks: {words}")
     return "; ".join(clauses)
+
+
+def decided_gains(
+    gains: Sequence[NetworkGain],
+    plan: Plan,
+    sites: Sequence[str],
+    stopped: JsonMapping | None,
+    blocks: Callable[[int], pl.DataFrame],
+) -> list[NetworkGain]:
+    """Replace the primary metric's gains by those from confidence sequences.
+
+    A comparison that was decided (`stopped`: `stop.json`) has the blocks up to its decision, any
+    other all of them. `blocks` returns the compared trials up to a repetition.
+    """
+    decided = last_repetitions(stopped)
+    last = {
+        key: decided.get(key, plan.blocks)
+        for key in product(networks_compared(plan), plan.comparisons)
+    }
+    found: dict[Key, NetworkGain] = {}
+    for repetition in sorted(set(last.values())):
+        here = [key for key in last if last[key] == repetition]
+        found |= _gains_of(blocks(repetition), plan, sites, here)
+    metric = plan.primary_metric
+    return [
+        found.get((gain.network, gain.comparison), gain) if gain.metric == metric else gain
+        for gain in gains
+    ]
+
+
+def last_repetitions(stopped: JsonMapping | None) -> dict[Key, int]:
+    """Return the repetition at which each comparison was decided; open ones are absent."""
+    return {
+        (each["network"], Comparison(each["stack"], each["reference"])): each["repetition"]
+        for each in (stopped["comparisons"] if stopped else ())
+        if each["repetition"] is not None
+    }
+
+
+def _gains_of(
+    kept: pl.DataFrame, plan: Plan, sites: Sequence[str], keys: Sequence[Key]
+) -> dict[Key, NetworkGain]:
+    """Return the gains of these comparisons, by network and comparison.
+
+    Accompanying analyses keep only their values: their intervals do not allow for interim analyses.
+    """
+    metric, networks = plan.primary_metric, networks_compared(plan)
+    every = sequential_gains(kept, metric, plan.comparisons, networks, sites, horizon_of(plan))
+    every = with_margins(every, kept, metric, plan.smallest_effect_of_interest_ms)
+    sequential = {(gain.network, gain.comparison): gain for gain in every}
+    mine = kept.filter(pl.col("network").is_in([network for network, _ in keys]))
+    cells = compare_cells(mine, [metric], plan.comparisons)
+    planned = [(network, asked.stack, asked.reference, metric) for network, asked in keys]
+    beside = {
+        (gain.network, gain.comparison): gain
+        for gain in network_gains(cells, sites, planned, metric)
+    }
+    return {key: _as_looked_at(sequential[key], beside[key]) for key in keys}
+
+
+def _as_looked_at(gain: NetworkGain, beside: NetworkGain) -> NetworkGain:
+    slow = replace(beside.slow_loads, p=None) if beside.slow_loads else None
+    return replace(
+        gain,
+        difference=value_alone(beside.difference),
+        ratio_of_means=value_alone(beside.ratio_of_means),
+        slow_loads=slow,
+    )
+
+
+Comparisons = tuple[Comparison, ...]
+
+
+def read_comparisons(plan: JsonMapping) -> Comparisons:
+    """Return the comparisons of a `plan.json`."""
+    return tuple(Comparison.read(asked) for asked in plan["comparisons"])
+
+
+def post_hoc_comparisons(
+    plan: JsonObject, reference: str | None, pairs: Sequence[str] = ()
+) -> tuple[JsonObject, Comparisons]:
+    """Return the plan with other comparisons, and the plan's own if these differ from them.
+
+    `reference`: compare every other stack with this one; `pairs`: STACK/REFERENCE each, in order.
+
+    Raises PlanError for an unknown stack, and for a study that may stop early: its own comparisons
+    decided when it stopped, so that the loads of any other are a biased selection.
+    """
+    if reference is None and not pairs:
+        return plan, ()
+    option = "--against" if reference else "--compare"
+    twins = (plan.get("causes") or {}).get("stacks", {}).values()
+    hidden = {name for of_stack in twins for name in of_stack.values()}
+    stacks = [stack["name"] for stack in plan["stacks"] if stack["name"] not in hidden]
+    # Names of variants' stacks have a slash of their own.
+    slashes = 3 if plan.get("variants") else 1
+    if any(pair.count("/") != slashes for pair in pairs):
+        raise PlanError(
+            [f"--compare: `{', '.join(pairs)}`: write STACK/REFERENCE, such as quic/tcp+"]
+        )
+    split = [_halves(pair) for pair in pairs]
+    named = [name for pair in split for name in pair] + [reference or stacks[0]]
+    for name in named:
+        if name not in stacks:
+            raise PlanError([f"{option}: {unknown('stack', name, stacks)}"])
+    if plan.get("stop"):
+        raise PlanError(
+            [
+                (
+                    f"{option}: the study may stop early, based on the comparisons that its plan "
+                    "declares; leave it out"
+                )
+            ]
+        )
+    chosen = tuple(dict.fromkeys(Comparison(*pair) for pair in split))
+    if same := [each.stack for each in chosen if each.stack == each.reference]:
+        raise PlanError(
+            [f"--compare: `{same[0]}` is compared with itself; name two different stacks"]
+        )
+    asked = chosen or against_one(named[-1], stacks)
+    declared = read_comparisons(plan)
+    stated = [each.stated() for each in asked]
+    return {**plan, "comparisons": stated}, () if asked == declared else declared
+
+
+def _halves(pair: str) -> tuple[str, str]:
+    """Split a pair at its middle slash."""
+    parts = pair.split("/")
+    middle = len(parts) // 2
+    return "/".join(parts[:middle]), "/".join(parts[middle:])
+
+
+def check_figure_metric(metric: str) -> None:
+    """Raise PlanError for a metric that figures cannot draw; an empty name stands for no choice."""
+    if metric and metric not in PRIMARY_METRICS:
+        raise PlanError([f"--metric: {unknown('time', metric, PRIMARY_METRICS)}"])
+
+
+def restrict_to_sites(plan: JsonObject, sites: Sequence[str]) -> JsonObject:
+    """Return the plan with these sites alone, in its own order.
+
+    Raises PlanError for an unknown site, and for a study that may stop early: all of its sites
+    together decided when it stopped.
+    """
+    known = [site["name"] for site in plan["sites"]]
+    for name in sites:
+        if name not in known:
+            raise PlanError([f"--site: {unknown('site', name, known)}"])
+    if plan.get("stop"):
+        raise PlanError(
+            ["--site: the study may stop early, based on what all of its sites show; leave it out"]
+        )
+    return {
+        **plan,
+        "sites": [site for site in plan["sites"] if site["name"] in sites],
+        "trials": [trial for trial in plan["trials"] if trial["site"] in sites],
+    }

@@ -10,9 +10,8 @@ from pathlib import Path
 import polars as pl
 
 from eyelevel.analysis.decisions import STOP_VERSION, judge_prefix
-from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.analysis.metrics.compute import measure
-from eyelevel.analysis.trials.rows import Columns, Measure
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME, measure
+from eyelevel.analysis.trials.facts import Columns, Measure
 from eyelevel.analysis.trials.table import GrowingTable, trials_table
 from eyelevel.analysis.trials.user_timings import with_user_timings
 from eyelevel.base.errors import PlanError, StoreError
@@ -21,10 +20,15 @@ from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.plan.user_timings import is_user_timing
-from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, STOP_FILE, read_document
-from eyelevel.store.documents import check_document
+from eyelevel.store.directory import (
+    ENVIRONMENT_FILE,
+    PLAN_FILE,
+    STOP_FILE,
+    STOPPED,
+    check_document,
+    read_document,
+)
 from eyelevel.store.environment import ENVIRONMENT
-from eyelevel.store.stopped import STOPPED
 
 
 def check_run(directory: Path) -> None:

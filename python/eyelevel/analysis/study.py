@@ -9,20 +9,35 @@ from pathlib import Path
 
 import polars as pl
 
-from eyelevel.analysis.choices import (
+from eyelevel.analysis.decisions import (
+    blocks_until,
     check_figure_metric,
+    decided_gains,
+    horizon_of,
+    judge_prefix,
+    last_repetitions,
     post_hoc_comparisons,
     read_comparisons,
     restrict_to_sites,
+    up_to,
 )
-from eyelevel.analysis.decided_gains import decided_gains, last_repetitions
-from eyelevel.analysis.decisions import blocks_until, horizon_of, judge_prefix, up_to
 from eyelevel.analysis.gains.against_itself import AgainstItself, against_itself
 from eyelevel.analysis.gains.causes import NetworkSplit, split_causes, without_twins
-from eyelevel.analysis.gains.cells import Cell, NetworkGain, compare_cells, compare_networks
-from eyelevel.analysis.gains.drift import Drift, drift_of
+from eyelevel.analysis.gains.cells import (
+    Cell,
+    GainTests,
+    NetworkGain,
+    compare_cells,
+    compare_networks,
+    gain_tests,
+    pools_of,
+)
 from eyelevel.analysis.gains.exclusions import (
+    CensoredCell,
     ExclusionEffect,
+    StepCells,
+    censored_cells,
+    compare_steps,
     exclusion_effects,
     restore_excluded,
 )
@@ -33,13 +48,15 @@ from eyelevel.analysis.gains.machines import (
     machine_rows,
 )
 from eyelevel.analysis.gains.margins import with_margins
-from eyelevel.analysis.gains.other_sites import NetworkModel, models_over_sites
-from eyelevel.analysis.gains.p_values import GainTests, gain_tests
-from eyelevel.analysis.gains.pools import pools_of
-from eyelevel.analysis.gains.site_tests import SiteTests, site_tests
-from eyelevel.analysis.gains.steps import StepCells, compare_steps
-from eyelevel.analysis.gains.timeouts import CensoredCell, censored_cells
-from eyelevel.analysis.metrics.compute import measure
+from eyelevel.analysis.gains.site_tests import (
+    Drift,
+    NetworkModel,
+    SiteTests,
+    drift_of,
+    models_over_sites,
+    site_tests,
+)
+from eyelevel.analysis.metrics.catalogue import measure
 from eyelevel.analysis.report_metrics import (
     TESTED_MAX,
     report_metrics,
@@ -55,7 +72,7 @@ from eyelevel.analysis.run_files import (
     read_stopped,
 )
 from eyelevel.analysis.stats.estimate import undetermined
-from eyelevel.analysis.stats.hypothesis.cochran_q import RateTest
+from eyelevel.analysis.stats.hypothesis import RateTest
 from eyelevel.analysis.time_parts import (
     FIRST_PAINT,
     LARGEST_PAINT,
@@ -69,8 +86,7 @@ from eyelevel.analysis.time_parts import (
 )
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks, without_networks
 from eyelevel.analysis.trials.disturbance import find_withheld
-from eyelevel.analysis.trials.event_rates import event_rates
-from eyelevel.analysis.trials.rows import Measure
+from eyelevel.analysis.trials.facts import Measure, event_rates
 from eyelevel.analysis.trials.run_environments import (
     RunEnvironment,
     environment_of,
@@ -82,10 +98,7 @@ from eyelevel.plan.comparisons import Comparison, references_first
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
-from eyelevel.store.directory import (
-    StoredTrial,
-    read_trial,
-)
+from eyelevel.store.directory import StoredTrial, read_trial
 from eyelevel.store.machines import read_machines
 
 

@@ -1,16 +1,25 @@
-"""Compare two runs of the same sites, networks and stacks by the changes of their gains."""
+"""Compare two runs of the same sites, networks and stacks by the changes of their gains.
+
+Find the differences between two runs: parts that only one has, and the loads' conditions. Choose
+the questions for two runs: comparisons of both against an unchanged stack. The verdicts on two
+runs, one per comparison and network, and their common basis.
+"""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Literal, get_args
 
 import numpy as np
 
 from eyelevel.analysis.decisions import horizon_of
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.gate import (
+    GateError,
+    GateStatus,
     Status,
+    Verdict,
     decide,
     explain_inconclusive,
     family_confidence,
@@ -18,14 +27,154 @@ from eyelevel.analysis.gate import (
     format_timeouts,
     unless_unfinished,
 )
-from eyelevel.analysis.run_differences import run_differences
-from eyelevel.analysis.run_questions import RunQuestion, run_questions, sites_of_both
-from eyelevel.analysis.run_verdicts import ONE_PLAN, RunComparison, RunVerdict
-from eyelevel.analysis.stats.bounded_gain import Loads
-from eyelevel.analysis.stats.estimate import Estimate, undetermined
+from eyelevel.analysis.stats.estimate import CONFIDENCE, Estimate, undetermined
 from eyelevel.analysis.stats.gain_change import GainChange, gain_change
+from eyelevel.analysis.stats.quantile_gain import Loads
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.blocks import limits_by_site, loads_by_repetition
+from eyelevel.base.errors import unknown
+from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.plan.comparisons import against_one
+
+
+@dataclass(frozen=True)
+class RunQuestion:
+    """A question on the change of one comparison's gain, or the reason that it has no answer."""
+
+    network: str
+    stack: str
+    reference: str | None
+    unanswerable: str = ""
+
+    def subject(self, metric: str) -> str:
+        """Return the subject of the question, as the gate's conditions write it."""
+        return f"{self.stack}.{metric} on {self.network}"
+
+
+def _sites_of_both(old: StudyResults, new: StudyResults) -> list[str]:
+    """Return the sites that both runs have with the same recording."""
+    before, now = (
+        {site["name"]: site["digest"] for site in run.plan["sites"]} for run in (old, new)
+    )
+    return [name for name in now if before.get(name) == now[name]]
+
+
+def run_questions(
+    old: StudyResults, new: StudyResults, control_stack: str | None = None
+) -> list[RunQuestion]:
+    """Return one question per network and comparison of NEW's plan whose stack both runs have.
+
+    With `control_stack` each stack is compared with that one. If no two stacks are compared, there
+    is one question without an answer per stack. Raises GateError if the runs have nothing in
+    common, or if one of them lacks the control stack.
+    """
+    networks = [name for name in new.networks if name in old.networks]
+    stacks = [name for name in new.stacks if name in old.stacks]
+    if not (_sites_of_both(old, new) and networks and stacks):
+        raise GateError(
+            f"comparing {old.directory} and {new.directory}: they share no site of the same "
+            "recording, network and stack; give two runs of one plan"
+        )
+    if control_stack is not None and control_stack not in stacks:
+        raise GateError(f"--control-stack: {unknown('stack of both runs', control_stack, stacks)}")
+    pairs: list[tuple[str, str | None]] = [
+        (stack, reference) for stack, reference in _pairs(new, control_stack) if stack in stacks
+    ]
+    alone = [(stack, None) for stack in stacks]
+    return [
+        RunQuestion(network, stack, reference, _unanswerable(old, new, reference))
+        for network, (stack, reference) in product(networks, pairs or alone)
+    ]
+
+
+def _pairs(new: StudyResults, control_stack: str | None) -> list[tuple[str, str]]:
+    """Return the stacks with their references, in the order of the plan."""
+    if control_stack is not None:
+        return [(asked.stack, asked.reference) for asked in against_one(control_stack, new.stacks)]
+    return [(asked.stack, asked.reference) for asked in new.comparisons]
+
+
+def _unanswerable(old: StudyResults, new: StudyResults, reference: str | None) -> str:
+    """Return why a stack cannot serve as the control of two runs; empty if it can."""
+    if reference is None:
+        return "no other stack is in both runs"
+    before, now = (
+        next((stack for stack in run.plan["stacks"] if stack["name"] == reference), None)
+        for run in (old, new)
+    )
+    if before is None:
+        return f"the earlier run has no {reference}"
+    return "" if before == now else f"the settings of {reference} differ between the runs"
+
+
+_ONE_PLAN = "load what you compare as two stacks of one plan, whose loads share blocks"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunVerdict(Verdict):
+    """The verdict on one comparison on one network.
+
+    `estimate` is the change of its gain between two runs.
+    """
+
+    network: str
+    stack: str
+    reference: str | None
+    """The reference; None if the stack is compared with none and so has no verdict."""
+    gain_before: Estimate
+    gain_now: Estimate
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON of a report (docs/reference/report.md)."""
+        gains = {name: getattr(self, name).as_json() for name in ("gain_before", "gain_now")}
+        return super().as_json() | gains
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """The verdicts on two runs, and the differences between the runs, one line each."""
+
+    metric: str
+    verdicts: tuple[RunVerdict, ...]
+    differences: tuple[str, ...]
+
+    @property
+    def assumption(self) -> str:
+        """The assumption behind the verdicts on stacks, as a sentence; empty without one.
+
+        Verdicts on whether gains agree need no such assumption: any change of a stack is part of
+        them.
+        """
+        judged = [each for each in self.verdicts if each.status in get_args(GateStatus)]
+        found = dict.fromkeys(each.reference for each in judged if each.reference)
+        if not found:
+            return ""
+        return (
+            f"Each stack is compared with {' or '.join(found)} in its own run, which assumes "
+            f"that both change alike from run to run. To avoid this assumption, {_ONE_PLAN}."
+        )
+
+    @property
+    def level(self) -> str:
+        """A sentence on the confidence of the intervals if it is not 95 %, otherwise empty.
+
+        In a run's own report the interval of the same gain is narrower: it is not corrected for the
+        questions on two runs.
+        """
+        found = [each.confidence for each in self.verdicts if each.estimate.determined]
+        if not found or found[0] <= CONFIDENCE:
+            return ""
+        percent = format_percent(found[0], signed=False)
+        return (
+            f"All intervals hold together with 95 % confidence: each is a {percent} interval, "
+            "wider than a report's."
+        )
+
+    def as_json(self) -> JsonObject:
+        """Return the JSON that accompanies the verdicts (docs/reference/report.md)."""
+        assumes = self.assumption or None
+        return {"metric": self.metric, "assumes": assumes, "differences": list(self.differences)}
+
 
 Agreement = Literal["agrees", "disagrees", "cannot tell"]
 _Answer = tuple[Status, str, int | None]
@@ -105,7 +254,7 @@ def _compare(
     answer: Callable[[RunQuestion, GainChange], _Answer],
 ) -> RunComparison:
     confidence = family_confidence(sum(not each.unanswerable for each in questions))
-    sites, verdicts = sites_of_both(old, new), []
+    sites, verdicts = _sites_of_both(old, new), []
     horizons = None
     if old.may_stop or new.may_stop:
         horizons = horizon_of(old.planned), horizon_of(new.planned)
@@ -167,7 +316,7 @@ def _no_verdict(asked: RunQuestion, metric: str, found: GainChange) -> _Answer:
     message = (
         f"{_describe_question(asked, metric)}: its times changed{by}, together with everything "
         f"else that changed between the runs, because {asked.unanswerable}; "
-        f"to tell them apart, {ONE_PLAN}"
+        f"to tell them apart, {_ONE_PLAN}"
     )
     return "no verdict", message, None
 
@@ -179,3 +328,99 @@ def _describe_question(asked: RunQuestion, metric: str) -> str:
 
 def _describe_change(change: Estimate) -> str:
     return f"{'is' if change.value is None else 'changed by'} {format_change(change)}"
+
+
+NAMED_MAX = 8  # per line: a corpus that was recorded anew has hundreds of sites
+
+# Keys of the environment that can change a gain by themselves.
+_COMPARED = ("cpu", "cores", "machine", "versions", "data_plane", "realtime_allowed", "confined")
+
+
+def run_differences(old: StudyResults, new: StudyResults) -> list[str]:
+    """Return the differences between two runs, one line each.
+
+    Parts that only one run has, and that are not compared, come first, then conditions that may
+    change a gain.
+    """
+    return [
+        *_list_left_out(old.plan, new.plan),
+        *_conditions(old.plan["browser"], new.plan["browser"]),
+        *_settings(old.plan, new.plan),
+        *_environments(old.environment, new.environment),
+    ]
+
+
+def _list_left_out(old: JsonMapping, new: JsonMapping) -> list[str]:
+    lines = []
+    for kind in ("sites", "networks", "stacks"):
+        before, after = ({part["name"]: part for part in plan[kind]} for plan in (old, new))
+        if kind == "sites":
+            both = [name for name in before if name in after]
+            anew = [name for name in both if before[name]["digest"] != after[name]["digest"]]
+            lines += _line("sites whose recording is different now", anew)
+        lines += _line(f"{kind} only in the earlier run", [n for n in before if n not in after])
+        lines += _line(f"{kind} only in the later run", [n for n in after if n not in before])
+    return lines
+
+
+def _line(what: str, names: Sequence[str]) -> list[str]:
+    if not names:
+        return []
+    listed = ", ".join(f"`{name}`" for name in names[:NAMED_MAX])
+    more = f" and {len(names) - NAMED_MAX} more" if len(names) > NAMED_MAX else ""
+    return [f"{what}, not compared: {listed}{more}"]
+
+
+def _conditions(old: JsonMapping, new: JsonMapping) -> list[str]:
+    """Return the differences between the plans' `browser` settings."""
+    lines = []
+    for key, after in new.items():
+        before = old[key]
+        if before == after:
+            continue
+        names = [_describe_condition(value) for value in (before, after)]
+        if names[0] == names[1]:
+            lines.append(f"the settings of the {key} `{names[0]}` differ")
+        else:
+            lines.append(f"`{key}`: {names[0]} before, {names[1]} now")
+    return lines
+
+
+def _describe_condition(value: object) -> str:
+    if value is None:
+        return "not given"
+    if isinstance(value, Mapping):
+        return str(value["name"])
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _settings(old: JsonMapping, new: JsonMapping) -> list[str]:
+    lines = []
+    for kind in ("networks", "stacks"):
+        known = {part["name"]: part for part in old[kind]}
+        for part in new[kind]:
+            if part["name"] in known and known[part["name"]] != part:
+                lines.append(f"the settings of `{part['name']}` differ")
+    return lines
+
+
+def _environments(old: JsonMapping, new: JsonMapping) -> list[str]:
+    lines = []
+    for key in _COMPARED:
+        before, after = old.get(key), new.get(key)
+        if before != after:
+            lines.append(
+                f"{key.replace('_', ' ')}: {_describe_value(before)} before, "
+                f"{_describe_value(after)} now"
+            )
+    return lines
+
+
+def _describe_value(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {item}" for key, item in value.items())
+    return str(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from eyelevel.browser.page_answer import PageAnswer
+from eyelevel.browser.page_timings import PageAnswer
 
 TOLERANCE_MS = 20.0
 """Maximum difference between the two, ms; docs/benchmarks.md has the measurements."""

@@ -1,10 +1,21 @@
-"""Check what this machine has and lacks, with remedies (`eyelevel doctor`)."""
+"""Check what this machine has and lacks, with remedies (`eyelevel doctor`).
+
+Show the package manager's commands, and run them on consent (`eyelevel doctor --fix`).
+
+Find the packages that install what doctor finds missing, by package manager; pure.
+
+Debian's was tested. The others' names and commands are from their distributions' lists, so they are
+shown but not run. Ubuntu's browsers are snaps: a snap has its own mounts and confinement, so it
+does not run in a lab's network namespace, and Ubuntu has no other package of them.
+"""
 
 import os
 import pwd
+import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -12,15 +23,12 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.base.errors import BrowserStartError, ConfinementError, LabError
+from eyelevel.base.errors import BrowserStartError, ConfinementError, InstallError, LabError
 from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.firefox.process import find_firefox
-from eyelevel.cli.container import GUIDE, hindrances, is_container
-from eyelevel.cli.doctor_fix import fix
-from eyelevel.cli.output import WARNING_STYLE, colour, print_json, results, say, table
-from eyelevel.cli.packages import PACKAGES, SNAP_WAY_OUT, is_snap
-from eyelevel.cli.realtime import realtime_remedy
+from eyelevel.cli.output import WARNING_STYLE, colour, hints, print_json, results, say, table
+from eyelevel.cli.realtime import GUIDE, hindrances, is_container, realtime_remedy
 from eyelevel.lab.binary import REMEDY, run_tool
 from eyelevel.lab.confinement import (
     UNSAFE_VARIABLE,
@@ -233,7 +241,7 @@ def _chromium() -> Finding:
     try:
         binary = find_executable()
         if is_snap(binary, str(Path(binary).resolve())):
-            return Finding(name, "missing", f"a snap: {binary}", SNAP_WAY_OUT.format(what=name))
+            return Finding(name, "missing", f"a snap: {binary}", _SNAP_WAY_OUT.format(what=name))
         done = subprocess.run(
             [binary, "--version"],
             capture_output=True,
@@ -269,7 +277,7 @@ def _firefox() -> Finding:
         return Finding("Firefox", "warning", f"absent: {', '.join(absent)}", remedy)
     binary = find_firefox()
     if is_snap(binary, str(Path(binary).resolve())):
-        way_out = SNAP_WAY_OUT.format(what="Firefox")
+        way_out = _SNAP_WAY_OUT.format(what="Firefox")
         return Finding("Firefox", "warning", f"a snap: {binary}", way_out)
     return Finding("Firefox", "ok", binary)
 
@@ -302,3 +310,155 @@ def _load() -> Finding:
         return Finding("load", "ok", f"{load:.2f}")
     remedy = "wait until the machine is quiet: loads that lack processor time are not counted"
     return Finding("load", "warning", f"{load:.2f} on {cores} cores", remedy)
+
+
+OS_RELEASE = Path("/etc/os-release")
+
+
+def fix(absent: Sequence[str], yes: bool) -> None:
+    """Install the packages for `absent`, keys of `packages.PACKAGES`; all output goes to stderr.
+
+    Raises `InstallError` if that is not permitted, not possible, or declined.
+    """
+    system = os_release(OS_RELEASE.read_text(encoding="utf-8")) if OS_RELEASE.exists() else {}
+    managers = [name for name in MANAGERS if shutil.which(name)]
+    found = remedy(absent, system, managers)
+    for remark in found.remarks:
+        say(hints, remark)
+    if not found.commands:
+        if not found.remarks:
+            say(hints, "nothing to install: browser and fonts are there")
+        return
+    before = () if os.geteuid() == 0 else ("sudo",)
+    commands = [(*before, *command) for command in found.commands]
+    for command in commands:
+        say(hints, f"$ {shlex.join(command)}")
+    if not found.is_tried:
+        raise InstallError(
+            "this command was not tried by us, so it is not done for you: run it as shown, then "
+            "eyelevel doctor"
+        )
+    if before and shutil.which("sudo") is None:
+        raise InstallError("nothing was installed: run the lines above as root, without sudo")
+    _agree(yes)
+    for command in commands:
+        _run(command, may_fail=command is not commands[-1])
+
+
+def _agree(yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise InstallError("nothing was installed: nobody can be asked here; add --yes")
+    if not typer.confirm("Do this now?", default=True, err=True):
+        raise InstallError("nothing was installed; run it again to be asked")
+
+
+def _run(command: Sequence[str], *, may_fail: bool) -> None:
+    """Run a command.
+
+    `may_fail`: a failure to refresh the package lists is ignored, since installing from stale lists
+    fails by itself.
+    """
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    # The package manager's output goes to stderr: standard output is for results.
+    done = subprocess.run(command, env=environment, stdout=sys.stderr, check=False)
+    if done.returncode != 0 and not may_fail:
+        raise InstallError(
+            f"{shlex.join(command)} failed, for the reason above: mend it, try again"
+        )
+
+
+@dataclass(frozen=True)
+class Manager:
+    """A package manager.
+
+    `before` refreshes its lists; `is_tried` is whether we tested it.
+    """
+
+    before: tuple[str, ...]
+    install: tuple[str, ...]
+    column: int
+    is_tried: bool = False
+
+
+MANAGERS: dict[str, Manager] = {
+    "apt-get": Manager(
+        ("apt-get", "update", "-q"),
+        ("apt-get", "install", "-y", "--no-install-recommends"),
+        column=0,
+        is_tried=True,
+    ),
+    "dnf": Manager((), ("dnf", "install", "-y"), column=1),
+    "pacman": Manager((), ("pacman", "-S", "--needed", "--noconfirm"), column=2),
+    "zypper": Manager((), ("zypper", "--non-interactive", "install"), column=3),
+}
+"""Package managers by program, in order of preference."""
+
+PACKAGES: dict[str, tuple[str, str, str, str]] = {
+    "Chromium": ("chromium", "chromium", "chromium", "chromium"),
+    "fonts": ("fonts-liberation", "liberation-fonts", "ttf-liberation", "liberation-fonts"),
+    "Firefox": ("firefox-esr", "firefox", "firefox", "MozillaFirefox"),
+    "Xvfb": ("xvfb", "xorg-x11-server-Xvfb", "xorg-server-xvfb", "xorg-x11-server-Xvfb"),
+    "certutil": ("libnss3-tools", "nss-tools", "nss", "mozilla-nss-tools"),
+    "ffmpeg": ("ffmpeg", "ffmpeg-free", "ffmpeg", "ffmpeg"),
+}
+"""Package names for each missing item, one per manager."""
+
+SNAPS = ("Chromium", "Firefox")
+"""Browsers that Ubuntu installs as snaps."""
+NO_SNAPS = ("linuxmint", "pop")
+"""Derivatives of Ubuntu that package browsers themselves."""
+_SNAP_WAY_OUT = (
+    "Ubuntu's {what} is a snap, unfit for a lab: use the container image, or install a .deb of the "
+    "browser's makers (Google Chrome, or Mozilla's firefox-esr); not tried on Ubuntu by us"
+)
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """The remedy for missing items: commands in order, none if unknown, and remarks."""
+
+    commands: tuple[tuple[str, ...], ...] = ()
+    remarks: tuple[str, ...] = ()
+    is_tried: bool = False
+
+
+def os_release(text: str) -> dict[str, str]:
+    """Parse `/etc/os-release`; lines that are not assignments are ignored."""
+    pairs = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
+    return {name.strip(): value.strip().strip("\"'") for name, sign, value in pairs if sign}
+
+
+def has_snaps(system: Mapping[str, str]) -> bool:
+    """Return whether the browsers in this system's package lists are snaps."""
+    name = system.get("ID", "")
+    kin = system.get("ID_LIKE", "").split()
+    return name not in NO_SNAPS and "ubuntu" in (name, *kin)
+
+
+def is_snap(executable: str, resolved: str) -> bool:
+    """Return whether a program, given its path and the link's target, is a snap."""
+    return (
+        executable.startswith("/snap/")
+        or resolved.startswith("/snap/")
+        or (resolved.rpartition("/")[2] == "snap")
+    )
+
+
+def remedy(absent: Sequence[str], system: Mapping[str, str], managers: Sequence[str]) -> Remedy:
+    """Return the remedy for `absent`, keys of `PACKAGES`, on a system with these managers."""
+    snaps = [each for each in absent if each in SNAPS and has_snaps(system)]
+    remarks = tuple(_SNAP_WAY_OUT.format(what=each) for each in snaps)
+    wanted = [each for each in absent if each not in snaps]
+    known = next((name for name in MANAGERS if name in managers), None)
+    if not wanted:
+        return Remedy(remarks=remarks)
+    if known is None:
+        names = " ".join(PACKAGES[each][0] for each in wanted)
+        line = f"no package manager that is known here; in Debian's names: {names}"
+        return Remedy(remarks=(*remarks, line))
+    manager = MANAGERS[known]
+    packages = [PACKAGES[each][manager.column] for each in wanted]
+    commands = ((manager.before,) if manager.before else ()) + ((*manager.install, *packages),)
+    return Remedy(commands, remarks, manager.is_tried)

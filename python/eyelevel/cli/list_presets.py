@@ -11,13 +11,12 @@ import typer
 from eyelevel.base.errors import PlanError, unknown
 from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.output import print_json, results, table
-from eyelevel.plan.devices import DEVICES
+from eyelevel.plan.browser import DEVICES
 from eyelevel.plan.networks.network import Network
-from eyelevel.plan.networks.operators import link_of
-from eyelevel.plan.networks.presets import GROUPS, OPERATOR, get_network
+from eyelevel.plan.networks.presets import GROUPS, OPERATOR, get_network, link_of
 from eyelevel.plan.presets import PRESETS
 from eyelevel.plan.stack_presets import STACKS
-from eyelevel.sites.corpora.published import PUBLISHED_LISTS
+from eyelevel.sites.corpora.pages import PUBLISHED_LISTS
 from eyelevel.sites.corpora.synthetic import SYNTHETIC_CORPORA
 from eyelevel.sites.recorded import list_shipped
 

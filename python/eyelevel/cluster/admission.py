@@ -9,9 +9,18 @@ from distributed import Future
 
 from eyelevel.base.errors import ExpectedError
 from eyelevel.cluster.names import SlotName
-from eyelevel.run.machines.files import read_retired, write_machine
-from eyelevel.run.machines.fleet import Evidence, Fleet, MachineDescription, Verdict
-from eyelevel.run.machines.retirement import LOSSES_IN_A_ROW, SlotFailures, SlotLosses, has_failed
+from eyelevel.run.machines.fleet import (
+    LOSSES_IN_A_ROW,
+    Evidence,
+    Fleet,
+    MachineDescription,
+    SlotFailures,
+    SlotLosses,
+    Verdict,
+    has_failed,
+    read_retired,
+    write_machine,
+)
 from eyelevel.run.study.slots import Event, SlotAdded, SlotRetired
 from eyelevel.store.packed import PackedTrial
 

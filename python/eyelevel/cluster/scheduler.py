@@ -17,13 +17,18 @@ from distributed import Scheduler, SpecCluster
 from distributed.security import Security
 
 from eyelevel.cluster.connection import PORT_MAX, ClusterError, Connection
-from eyelevel.cluster.credentials import Credentials, check_private
 from eyelevel.cluster.settings import EXTENSIONS, configure
 from eyelevel.cluster.tls_settings import read_security, without_tls
-from eyelevel.cluster.trust import Protection, bracket_host, listening_protection, read_trust
+from eyelevel.cluster.trust import (
+    Credentials,
+    Protection,
+    bracket_host,
+    check_private,
+    listening_protection,
+    read_trust,
+)
 from eyelevel.store.directory import json_bytes, refusals
-from eyelevel.store.disk.folders import temporary_folder
-from eyelevel.store.disk.whole import write_whole
+from eyelevel.store.disk import temporary_folder, write_whole
 
 SCHEDULER_FILE = "scheduler.json"
 END_S = 20.0

@@ -1,29 +1,259 @@
-"""Slots of a Dask cluster, as the loop of a run uses them."""
+"""Slots of a Dask cluster, as the loop of a run uses them.
 
+Call functions on slots, and fetch their results independently of each other. Decide which recording
+or trace is sent to which slot, once per machine.
+"""
+
+import asyncio
+import itertools
+import pickle
+import queue
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from concurrent.futures import CancelledError
+from concurrent.futures import Future as Coming
+from dataclasses import dataclass, replace
+from enum import Enum
 from threading import Thread
 from typing import Any
 from uuid import uuid4
 
-from distributed import Future
+from distributed import Client, Future
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
+from tornado.platform.asyncio import BaseAsyncIOLoop
 
 from eyelevel.base.errors import ExpectedError, InputChangedError, LabError
 from eyelevel.cluster.admission import Admissions, Submit
-from eyelevel.cluster.answers import Answer, AnswerLostError, Answers
 from eyelevel.cluster.connection import Connection
-from eyelevel.cluster.input_transfers import InputTransfers, NextStep, Step
-from eyelevel.cluster.names import is_ours
+from eyelevel.cluster.names import SlotName, is_ours
 from eyelevel.cluster.settings import GIVE_BACK_BLOCKS, give_back
 from eyelevel.plan.trials import Trial
-from eyelevel.run.block.inputs import content_of, keep_input
+from eyelevel.run.block.inputs import Input, content_of, keep_input
 from eyelevel.run.block.load import BlockWork, Missing, TooLargeError, check_answer, load_block
 from eyelevel.run.study.dispatch import Block
 from eyelevel.run.study.slots import Event, OnStart, SlotAdded, SlotLost, TrialsFinished
 from eyelevel.store.packed import PackedTrial
+
+RETRY_S = 0.5
+"""Seconds between attempts to fetch a result."""
+UNREACHED_S = 120.0
+"""Seconds for which fetching is retried; a lost slot is detected within half of that."""
+
+
+class AnswerLostError(Exception):
+    """A slot's result was lost without its fault: the scheduler's connection broke."""
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call that is executed when it is unpickled.
+
+    A scheduler unpickles the tasks that it forwards and may not have eyelevel installed. This way
+    it only sees bytes and `pickle.loads`.
+    """
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return self.function, self.arguments
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A slot's result, fetched if `coming` is set; `us` is the id of the client that asked."""
+
+    slot: str
+    us: str
+    future: "Future[Any]"
+    coming: "Coming[Any] | None" = None
+
+    def result(self) -> Any:
+        """Return the fetched result. Raises the exception of the call, and `AnswerLostError`."""
+        assert self.coming is not None
+        try:
+            return self.coming.result()
+        except CancelledError as error:
+            raise AnswerLostError from error
+        except OSError as error:
+            if self.future.status == "error":
+                raise
+            raise AnswerLostError from error
+
+
+class Answers:
+    """The results of one run.
+
+    Nothing here waits for one slot: one result may arrive over a slow link, and another one come
+    from a suspended process.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._coming: dict[Coming[Any], str] = {}
+        # Fetched results are first in the queue, since they occupy memory.
+        self._ready: queue.PriorityQueue[tuple[bool, int, Answer]] = queue.PriorityQueue()
+        self._number = itertools.count()
+
+    def ask(
+        self, slot: str, us: str, address: str, function: Callable[..., Any], *arguments: Any
+    ) -> "Future[Any]":
+        """Call a function on a slot; `next` returns its result."""
+        future: Future[Any] = self._connection.client.submit(
+            pickle.loads,
+            pickle.dumps(_Call(function, arguments)),
+            key=f"{function.__name__}-{uuid4()}",
+            workers=[address],
+            allow_other_workers=False,
+            pure=False,
+            retries=0,
+        )
+        future.add_done_callback(lambda _: self._put(Answer(slot, us, future)))
+        return future
+
+    def fetch(self, answer: Answer, address: str) -> None:
+        """Start fetching a result from its slot; `next` returns it or its error.
+
+        Raises `AnswerLostError` if the connection to the scheduler was replaced meanwhile.
+        """
+        slot, us, future, client = answer.slot, answer.us, answer.future, self._connection.client
+        if future.client is not client:
+            raise AnswerLostError
+        assert isinstance(client.loop, BaseAsyncIOLoop)
+        coming = asyncio.run_coroutine_threadsafe(
+            _fetch_answer(client, future, address), client.loop.asyncio_loop
+        )
+        self._coming[coming] = slot
+        # Not `coming` itself: the reference cycle would keep the result until a garbage collection.
+        coming.add_done_callback(lambda done: self._put(Answer(slot, us, future, done)))
+
+    def next(self, timeout_s: float) -> Answer | None:
+        """Return the next result that is fetched or can be fetched; None after the timeout."""
+        try:
+            _, _, answer = self._ready.get(timeout=timeout_s)
+        except queue.Empty:
+            return None
+        if answer.coming:
+            self._coming.pop(answer.coming, None)
+        return answer
+
+    def give_up(self, slot: str) -> None:
+        """Cancel all fetches from a slot that left; Dask would wait for them."""
+        for coming in [each for each, of in self._coming.items() if of == slot]:
+            coming.cancel()
+            del self._coming[coming]
+
+    def _put(self, answer: Answer) -> None:
+        self._ready.put((answer.coming is None, next(self._number), answer))
+
+
+async def _fetch_answer(client: Client, future: "Future[Any]", address: str) -> Any:
+    """Fetch one result from its slot. Raises the exception of the call.
+
+    `Client.gather` fetches several results in one call, so that cancelling one cancels all, and
+    makes at most five calls at once.
+    """
+    failed_s: float | None = None
+    while future.status not in ("error", "cancelled"):
+        if client.scheduler is None:
+            raise CommClosedError("the scheduler is gone")
+        try:
+            reply = await client.scheduler.gather(keys=[future.key])
+        except OSError:  # a connection to a worker, if the scheduler's is open
+            if client.status != "running":
+                raise
+        else:
+            if reply["status"] == "OK":
+                return reply["data"][future.key]
+            # Its slot is leaving, which is detected soon, or it is unreachable.
+            failed_s = failed_s or time.monotonic()
+            if time.monotonic() > failed_s + UNREACHED_S:
+                raise LabError(
+                    f"the scheduler could not fetch its answer from {address} for "
+                    f"{UNREACHED_S / 60:g} minutes; open the ports of that machine to it"
+                )
+        await asyncio.sleep(RETRY_S)
+    return await client.gather(future, asynchronous=True)  # raises before it calls a worker
+
+
+COMING_MAX = 4
+"""Maximum concurrent transfers: each needs several times its size in memory here, and on a
+shared link a dozen at once would all be late.
+"""
+
+
+class NextStep(Enum):
+    """Next step of a slot that requested an input and is not sent it now."""
+
+    LOOK = "look again"
+    WAIT = "wait"
+
+
+Step = Input | NextStep
+"""An input to send to the slot, or what the slot does instead."""
+
+
+class InputTransfers:
+    """The transfers of a run: each input is sent to a machine once.
+
+    The slot that requests it first receives it. The machine's other slots wait meanwhile, as does
+    any slot that makes a request while `COMING_MAX` transfers are running, and check again when the
+    input has arrived. If it is then missing, the machine's cache was cleared, and the slot is sent
+    the input.
+    """
+
+    def __init__(self) -> None:
+        self._there: set[tuple[str, str]] = set()
+        """Pairs of machine and digest of an input that it has."""
+        self._looked: set[tuple[str, str]] = set()
+        """Pairs of slot and digest for which it checked again or was sent the input."""
+        self._coming: dict[str, tuple[str, str]] = {}
+        """Machine and digest of each running transfer, by receiving slot."""
+        self._waiting: dict[str, Sequence[Input]] = {}
+        """Inputs that waiting slots lack, in order of request."""
+
+    def request(self, slot: str, lacking: Sequence[Input]) -> Step:
+        """Return the next step of a slot that lacks these inputs."""
+        machine = SlotName.of(slot).machine
+        for needed in lacking:
+            is_there, looked = (machine, needed.digest), (slot, needed.digest)
+            if is_there in self._coming.values():
+                self._waiting[slot] = lacking
+                return NextStep.WAIT
+            if is_there not in self._there or looked in self._looked:
+                if len(self._coming) == COMING_MAX:
+                    self._waiting[slot] = lacking
+                    return NextStep.WAIT
+                self._coming[slot] = is_there
+                self._looked.add(looked)
+                return needed
+            self._looked.add(looked)
+        return NextStep.LOOK
+
+    def on_received(self, slot: str) -> list[tuple[str, Step]]:
+        """Note that a slot received its input.
+
+        Returns the next steps of it and of waiting slots.
+        """
+        self._there.add(self._coming.pop(slot))
+        return [(slot, NextStep.LOOK), *self._serve_waiting()]
+
+    def on_slot_left(self, slot: str) -> list[tuple[str, Step]]:
+        """Note that a slot left during its transfer; returns the next steps of waiting slots."""
+        self._waiting.pop(slot, None)
+        return [] if self._coming.pop(slot, None) is None else self._serve_waiting()
+
+    def is_coming(self, slot: str) -> bool:
+        """Return whether a transfer to a slot is running."""
+        return slot in self._coming
+
+    def _serve_waiting(self) -> list[tuple[str, Step]]:
+        """Return the next steps of waiting slots that can continue."""
+        waiting, self._waiting = self._waiting, {}
+        steps = [(slot, self.request(slot, lacking)) for slot, lacking in waiting.items()]
+        return [(slot, step) for slot, step in steps if step is not NextStep.WAIT]
+
 
 POLL_S = 0.5
 """Seconds between checks of which slots are present."""

@@ -1,7 +1,7 @@
 """The typed client of `eyelevel-lab`, and the only package that starts labs.
 
 `client.Lab` is one lab with its path, servers and resolver, from the line of JSON that configures
-it to the summary at its end; `conversation` exchanges lines with its process. `prober` and
+it to the summary at its end; `Conversation` exchanges lines with its process. `prober` and
 `recorder` are clients of its two other services. `binary` finds the program, `confinement` confines
 untrusted code.
 

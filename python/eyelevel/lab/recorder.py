@@ -6,7 +6,7 @@ from typing import Self
 
 from eyelevel.base.json_types import JsonMapping
 from eyelevel.lab.binary import find_binary
-from eyelevel.lab.conversation import Conversation
+from eyelevel.lab.client import Conversation
 
 ANSWER_TIMEOUT_S = 60.0
 """Time limit for one answer; writing a gigabyte takes longest."""

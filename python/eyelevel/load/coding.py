@@ -1,6 +1,10 @@
-"""Encode a load's frames while its browser and its lab end, when nothing is measured any more."""
+"""Encode a load's frames while its browser and its lab end, when nothing is measured any more.
 
-from collections.abc import Iterator
+The steps after the load, for the record and its judge. The observations of a load that the judge
+reads.
+"""
+
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,8 +14,11 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from eyelevel.base.errors import BrowserMessageError
-from eyelevel.browser.observations import RawLoad
-from eyelevel.load.steps import step_frames
+from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.browser.observations import RawLoad, StepLoad
+from eyelevel.plan.browser import Browser
+from eyelevel.plan.networks.network import Network
+from eyelevel.plan.stacks import Stack
 from eyelevel.store.frames import Frame, Frames
 from eyelevel.store.outcomes import COUNTED
 
@@ -90,3 +97,84 @@ def final_picture(last: NDArray[np.uint8] | None) -> str | None:
         return None
     small = Image.fromarray(last).convert("L").resize(SIZE_PX, Image.Resampling.BOX)
     return small.tobytes().hex()
+
+
+def step_frames(steps: Sequence[StepLoad]) -> tuple[Frames, ...]:
+    """Return the frames of each step."""
+    return tuple(
+        Frames.of([Frame.of_image(frame.at_ms, frame.image) for frame in step.frames])
+        for step in steps
+    )
+
+
+def after_load_record(steps: Sequence[StepLoad], frames: Sequence[Frames]) -> list[JsonObject]:
+    """Return the record's `after_load`."""
+    return [
+        {
+            **step.as_record(),
+            "frames": [{"at_ms": at_ms, "index": i} for i, at_ms in enumerate(pictures.at_ms)],
+        }
+        for step, pictures in zip(steps, frames, strict=True)
+    ]
+
+
+def all_objects(raw: RawLoad) -> list[JsonObject]:
+    """Return the objects of the load and of the steps after it, as records."""
+    items = [item for step in raw.after_load for item in step.objects]
+    return [item.as_record() for item in (*raw.objects, *items)]
+
+
+def find_failed_step(raw: RawLoad) -> str:
+    """Return the first failure or missing capture of a step, as a sentence; empty if none."""
+    for step in raw.after_load:
+        if step.failed:
+            return f"after the load: {step.failed}"
+    return ""
+
+
+def all_pictures_match(raw: RawLoad) -> bool | None:
+    """Return whether the last frame of the load and of each step matches the page at that time."""
+    matches = [raw.final_picture_matches, *(s.final_picture_matches for s in raw.after_load)]
+    return False if False in matches else matches[0]
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The observations of one load.
+
+    `ended` and `detail` are the browser's; `objects` the record's; `frames` their number, None
+    without capture; `requests`, `connections` and `path` the lab's; `host` the shares of
+    `HostSample.until`; `connection_type` the browser's estimate of the network; `kernel` its
+    release; `ended_on` the document that the page navigated to, if no server sent it;
+    `timings_refused` why the page's own timings are invalid; `requests_lost` the number of those
+    not in `objects`; `failed_step` the failure after the load.
+    """
+
+    ended: str
+    detail: str
+    objects: Sequence[JsonMapping]
+    frames: int | None
+    frames_lost: int
+    first_contentful_paint_ms: float | None
+    page_load_time_ms: float | None
+    final_picture_matches: bool | None
+    requests: Sequence[JsonMapping]
+    connections: Sequence[JsonMapping]
+    path: JsonMapping
+    host: JsonMapping
+    stack: Stack
+    network: Network
+    browser: Browser
+    ended_on: str = ""
+    timings_refused: str = ""
+    requests_lost: int = 0
+    connection_type: str | None = None
+    kernel: str = ""
+    failed_step: str = ""
+    navigation_start_ns: int | None = None
+    """Time zero on the lab's clock; None if the page was never navigated to."""
+
+    @property
+    def tells_connection_type(self) -> bool:
+        """Whether our script could read the connection type: the page loaded, with JavaScript."""
+        return self.ended == "complete" and self.browser.javascript

@@ -14,7 +14,7 @@ from eyelevel.lab.binary import run_tool
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.lab.confinement import confine, hand_over
 from eyelevel.plan.stacks import ExternalServer, Stack
-from eyelevel.store.disk.folders import temporary_folder
+from eyelevel.store.disk import temporary_folder
 
 LISTEN_TIMEOUT_S = 10.0
 END_TIMEOUT_S = 2.0

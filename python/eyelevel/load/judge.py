@@ -10,13 +10,18 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from eyelevel.browser.observations import UNDECODABLE
-from eyelevel.load.observed import Observed
-from eyelevel.load.rules.error_page import error_page
-from eyelevel.load.rules.external_server_errors import external_server_error
-from eyelevel.load.rules.impossible_timing import impossible_timing
-from eyelevel.load.rules.starved import describe_suspension, late_packets
-from eyelevel.load.rules.transport_errors import broken_by_peer, is_network_loss, server_fault
-from eyelevel.load.rules.wrong_stack import wrong_stack
+from eyelevel.load.coding import Observed
+from eyelevel.load.rules import (
+    broken_by_peer,
+    describe_suspension,
+    error_page,
+    external_server_error,
+    impossible_timing,
+    is_network_loss,
+    late_packets,
+    server_fault,
+)
+from eyelevel.load.wrong_stack import wrong_stack
 from eyelevel.sites.rendering import blocks_rendering
 from eyelevel.store.outcomes import NOT_RECORDED
 

@@ -1,4 +1,7 @@
-"""Run one trial: build its lab, load the page, tear down, write exactly one outcome."""
+"""Run one trial: build its lab, load the page, tear down, write exactly one outcome.
+
+Describe in a trial's record the transfers that shared the path with its page.
+"""
 
 import logging
 import platform
@@ -12,33 +15,36 @@ from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 
+import numpy as np
+
 from eyelevel.base.errors import BrowserStartError, LabError
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import RawLoad
 from eyelevel.lab.client import LabConfig, LabSummary, Ready
-from eyelevel.load.coding import Coding, Pictures, coding
-from eyelevel.load.cross_traffic import cross_traffic_record, silent_flow
+from eyelevel.load.coding import (
+    Coding,
+    Observed,
+    Pictures,
+    after_load_record,
+    all_objects,
+    all_pictures_match,
+    coding,
+    find_failed_step,
+)
 from eyelevel.load.external_server import start_served_lab
 from eyelevel.load.host import HostSample
 from eyelevel.load.judge import judge
 from eyelevel.load.load_settings import load_settings
-from eyelevel.load.observed import Observed
 from eyelevel.load.quiet_host import HostWait, remember
-from eyelevel.load.steps import (
-    after_load_record,
-    all_objects,
-    all_pictures_match,
-    find_failed_step,
-)
 from eyelevel.load.traces import check_recording, check_trace_files
 from eyelevel.plan.networks.origin_rtt import Place, places_of
 from eyelevel.plan.trials import Trial
 from eyelevel.sites.recorded import site_info
 from eyelevel.store.directory import LOGS
-from eyelevel.store.disk.folders import temporary_folder
+from eyelevel.store.disk import temporary_folder
 from eyelevel.store.frames import Frames
-from eyelevel.store.messages import MESSAGES_FILE, pack_messages
+from eyelevel.store.packed import MESSAGES_FILE, pack_messages
 from eyelevel.store.schema import RECORD_VERSION
 
 logger = logging.getLogger(__name__)
@@ -146,7 +152,7 @@ def _run_trial(
                 )
             )
             summary = lab.stop()
-        reason = next(iter(summary.errors), "") or silent_flow(summary.cross_traffic)
+        reason = next(iter(summary.errors), "") or _silent_flow(summary.cross_traffic)
         failure = ("lab-failed", reason) if reason else None
     except LabError as error:
         failure = ("lab-failed", str(error))
@@ -250,7 +256,7 @@ def trial_result(
         "connections": list(summary.connections),
         "path": summary.path,
         "cross_traffic": summary.cross_traffic
-        and cross_traffic_record(
+        and _cross_traffic_record(
             summary.cross_traffic,
             raw.navigation_start_ns if raw else None,
             raw.navigation.page_load_time_ms if raw else None,
@@ -314,3 +320,71 @@ def connection_logs(kinds: Sequence[str]) -> Iterator[CollectedLogs]:
         for file in sorted(folder.iterdir()):
             if content := file.read_bytes():  # no qlog over TCP, no TCP_INFO over QUIC
                 logs.files[f"{LOGS}/{file.name}"] = content
+
+
+def _cross_traffic_record(
+    summary: JsonMapping,
+    navigation_start_ns: int | None = None,
+    load_ms: float | None = None,
+    objects: Sequence[JsonMapping] = (),
+) -> JsonObject:
+    """Return the record's `cross_traffic` (spec/run-record.md).
+
+    `summary` is the lab's; `load_ms` the time from `navigation_start_ns` (CLOCK_MONOTONIC) to the
+    page's load event, None without one.
+    """
+    flows = [dict(flow) for flow in summary["flows"]]
+    record = {
+        "flows": flows,
+        "fairness_index": dict(summary["fairness_index"]),
+        "sampled_at_ns": list(summary["sampled_at_ns"]),
+        "load": None,
+    }
+    if navigation_start_ns is not None and load_ms:
+        record["load"] = _during_load(record, navigation_start_ns, load_ms, objects)
+    return record
+
+
+def _silent_flow(summary: JsonMapping | None) -> str:
+    """Return a sentence on the first flow of the cross traffic without any bytes; empty if none."""
+    for number, flow in enumerate((summary or {}).get("flows", ()), start=1):
+        if not flow["bytes"]:
+            return (
+                f"cross traffic: flow {number} ({flow['congestion_control']} {flow['direction']}) "
+                "brought nothing"
+            )
+    return ""
+
+
+def _during_load(
+    found: JsonMapping,
+    start_ns: int,
+    load_ms: float,
+    objects: Sequence[JsonMapping],
+) -> JsonObject:
+    """Return the goodputs from the navigation to the load event: the page's and the flows'."""
+    window_ns = [start_ns, start_ns + load_ms * 1e6]
+    seconds = load_ms / 1e3
+    goodputs = []
+    for flow in found["flows"]:
+        before, after = np.interp(window_ns, found["sampled_at_ns"], flow["sampled_bytes"])
+        goodputs.append(round(float(after - before) * 8 / seconds, 1))
+    page_bytes = sum(
+        item["encoded_bytes"] or 0
+        for item in objects
+        if item["from"] == "network" and (item["finished_ms"] or np.inf) <= load_ms
+    )
+    page_bit_s = page_bytes * 8 / seconds
+    down = [
+        goodput
+        for goodput, flow in zip(goodputs, found["flows"], strict=True)
+        if flow["direction"] == "down"
+    ]
+    total = page_bit_s + sum(down)
+    return {
+        "duration_ms": load_ms,
+        "flow_goodput_bit_s": goodputs,
+        "page_bytes": page_bytes,
+        "page_goodput_bit_s": round(page_bit_s, 1),
+        "page_share": round(page_bit_s / total, 6) if total else None,
+    }

@@ -5,17 +5,16 @@ from dataclasses import replace
 from eyelevel.base.json_types import JsonObject
 from eyelevel.base.settings import about
 from eyelevel.plan.browser import Browser
-from eyelevel.plan.connection_type import ConnectionTypeSetting, connection_type
 from eyelevel.plan.networks.network import Network
-from eyelevel.plan.stack_terms import (
+from eyelevel.plan.stacks import (
     BLOCKED_STREAMS_MAX,
     HEADER_TABLE_BYTES,
     KERNEL_CONGESTION_CONTROLS,
     UNSENT_BYTES_MAX,
     UNSENT_RATE_BIT_S_MAX,
-)
-from eyelevel.plan.stacks import (
+    ConnectionTypeSetting,
     Stack,
+    connection_type,
 )
 
 OF_BROWSER = tuple(name for name in about(Stack) if name in about(Browser))

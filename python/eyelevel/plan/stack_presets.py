@@ -3,14 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from eyelevel.plan.stack_terms import (
-    RECEIVE_WINDOW_BYTES,
-    CongestionControl,
-    HttpVersion,
-)
-from eyelevel.plan.stacks import (
-    Stack,
-)
+from eyelevel.plan.stacks import RECEIVE_WINDOW_BYTES, CongestionControl, HttpVersion, Stack
 
 TCP_FAST_OPEN = (
     "TCP Fast Open cannot be had: Chromium has none, so no page would load over it; "

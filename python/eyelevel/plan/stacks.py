@@ -1,6 +1,15 @@
-"""Protocol stacks and their settings, declared once (see `eyelevel.base.settings`)."""
+"""Protocol stacks and their settings, declared once (see `eyelevel.base.settings`).
 
-from collections.abc import Callable
+Value types and defaults of stacks: versions, congestion controllers, windows.
+
+Chromium's effective connection type, derived from a network's round-trip time.
+
+By default Chromium estimates the type while a page loads, so that it differs between stacks and
+changes during loads. Below 4g it holds back low-priority requests over every protocol, loads lazy
+images from farther away, and reports the type to pages (`navigator.connection`).
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Literal, Self
@@ -8,23 +17,68 @@ from typing import Annotated, Literal, Self
 from annotated_types import MinLen
 
 from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.base.lab_tables import LIMITS
 from eyelevel.base.settings import LISTED, About, DurationMs, Settings, SizeBytes, within
-from eyelevel.plan.connection_type import ConnectionTypeSetting
 from eyelevel.plan.networks.origin_rtt import OriginRtts
-from eyelevel.plan.stack_terms import (
-    ARRIVALS_BY_ACKS,
-    BLOCKED_STREAMS_MAX,
-    HEADER_TABLE_BYTES,
-    KERNEL_CONGESTION_CONTROLS,
-    QUIC_PACKET_BYTES,
-    TLS_RECORD_BYTES,
-    UNSENT_BYTES_MAX,
-    UNSENT_RATE_BIT_S_MAX,
-    CongestionControl,
-    HttpVersion,
-    SproutHorizon,
-    TlsVersion,
-)
+
+HttpVersion = Literal["h1", "h2", "h3"]
+TlsVersion = Literal["none", "1.2", "1.3"]
+CongestionControl = Literal["cubic", "bbr", "reno", "cubic-hystart++", "sprout_ewma"]
+SproutHorizon = Literal["max", "min"]
+"""Horizon of Sprout: the larger or smaller of 100 ms and the minimum round-trip time; `max` as
+in Das's code, `min` as in his text.
+"""
+
+KERNEL_CONGESTION_CONTROLS: tuple[CongestionControl, ...] = ("cubic", "bbr", "reno")
+"""Congestion controllers of the kernel's TCP; the others are ours and exist over QUIC only."""
+
+# Small records reach the page sooner on slow links: 16 kB take 280 ms at 0.468 Mbit/s before their
+# first byte can be read.
+_TLS_RECORD_BYTES = 4096
+# The largest UDP payload that fits 1500-byte packets over IPv4 and IPv6, as full TCP segments do.
+_QUIC_PACKET_BYTES = int(LIMITS["quic_packet_bytes"].max)
+# The initial connection window of Chromium's QUIC, and of ours for clients: TCP is
+# tuned "to match QUIC's defaults" (Wolsing et al. 2019, table 1).
+RECEIVE_WINDOW_BYTES = 15 * 2**20
+# Four chunks of a response with TLS and HTTP overhead: what an urgent response finds
+# queued costs 280 ms at 0.468 Mbit/s, and 1.3 ms at the highest rate to which it applies.
+UNSENT_BYTES_MAX = 16 * 2**10
+# Above it a server may wake too late to refill so little; transports keep their own bounds.
+UNSENT_RATE_BIT_S_MAX = 100_000_000
+# HPACK's default (RFC 9113, section 6.5.2), and the maximum of our HTTP/2 server's encoder.
+HEADER_TABLE_BYTES = 4096
+# Chromium's offer, and the maximum of open requests per connection.
+BLOCKED_STREAMS_MAX = int(LIMITS["blocked_streams_max"].max)
+
+
+ARRIVALS_BY_ACKS = "ACK arrivals"
+ARRIVALS_BY_TIMESTAMPS = "receive timestamps"
+EXTERNAL_SERVER_MARK = "@external"
+"""Suffix, in every table, of a stack with an external server."""
+
+
+ConnectionType = Literal["slow-2g", "2g", "3g", "4g"]
+ConnectionTypeSetting = Annotated[
+    Literal["network", "measured", "slow-2g", "2g", "3g", "4g"],
+    About(
+        "the connection type that Chromium assumes: `network` derives it from the round trip; "
+        "with `measured` the browser estimates it, which differs between stacks"
+    ),
+]
+
+# Chromium, net/nqe/network_quality_estimator_params.cc: kHttpRttEffectiveConnectionTypeThresholds.
+RTT_MS_FROM: Mapping[ConnectionType, float] = {"slow-2g": 2010.0, "2g": 1420.0, "3g": 272.0}
+"""Minimum round-trip time of each type, ms; below all of them it is 4g."""
+
+
+def connection_type(
+    setting: ConnectionTypeSetting, rtt_ms_min: float
+) -> ConnectionType | Literal["measured"]:
+    """Return the connection type for a network with this minimum round-trip time."""
+    if setting != "network":
+        return setting
+    return next((name for name, from_ms in RTT_MS_FROM.items() if rtt_ms_min >= from_ms), "4g")
+
 
 Visit = Annotated[
     Literal["first", "repeat", "warm"],
@@ -98,10 +152,10 @@ class Stack(Settings):
     ] = None
     tls_record_bytes: Annotated[
         int, within("tls_record_bytes"), _servers("of TLS over TCP: the largest record")
-    ] = TLS_RECORD_BYTES
+    ] = _TLS_RECORD_BYTES
     quic_packet_bytes: Annotated[
         int, within("quic_packet_bytes"), _servers("of QUIC: UDP's payload")
-    ] = QUIC_PACKET_BYTES
+    ] = _QUIC_PACKET_BYTES
     tls_version: Annotated[
         TlsVersion, _servers("`none`: cleartext, HTTP/1.1 alone; `1.2`: over TCP alone")
     ] = "1.3"
@@ -268,11 +322,11 @@ _REFUSALS: tuple[tuple[Callable[[Stack], object], str], ...] = (
         "`unsent_bytes_max` is the response scheduler's: HTTP/1.1 has one response a connection",
     ),
     (
-        lambda s: s.tls_record_bytes != TLS_RECORD_BYTES and (s.over_quic or not s.over_tls),
+        lambda s: s.tls_record_bytes != _TLS_RECORD_BYTES and (s.over_quic or not s.over_tls),
         "`tls_record_bytes`: QUIC protects each packet, cleartext none: neither has TLS records",
     ),
     (
-        lambda s: not s.over_quic and s.quic_packet_bytes != QUIC_PACKET_BYTES,
+        lambda s: not s.over_quic and s.quic_packet_bytes != _QUIC_PACKET_BYTES,
         "`quic_packet_bytes` is QUIC's: the kernel cuts TCP's segments to the path",
     ),
     (

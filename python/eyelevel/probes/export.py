@@ -12,9 +12,8 @@ import polars as pl
 from eyelevel.base.json_types import JsonMapping
 from eyelevel.probes.protocols import THESIS_NAMES
 from eyelevel.probes.reading import THESIS_COLUMNS
-from eyelevel.store.disk.cells import guard_cell
-from eyelevel.store.disk.results import writing
-from eyelevel.store.disk.whole import whole_file
+from eyelevel.store.cells import guard_cell
+from eyelevel.store.disk import whole_file, writing
 
 _INT, _TEXT, _BOOL = pl.Int64(), pl.String(), pl.Boolean()
 

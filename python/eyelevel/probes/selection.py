@@ -7,7 +7,7 @@ import polars as pl
 from eyelevel.base.errors import ProbeError
 from eyelevel.base.from_outside.host_names import spell_in_dns
 from eyelevel.base.from_outside.words import excerpt
-from eyelevel.probes.cdn.attribution import GROUP
+from eyelevel.probes.cdn import GROUP
 
 
 def only_hosts(tables: Sequence[pl.DataFrame], hosts: Sequence[str]) -> list[pl.DataFrame]:

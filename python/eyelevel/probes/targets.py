@@ -1,14 +1,23 @@
-"""Parse options for targets, durations and protocols."""
+"""Parse options for targets, durations and protocols.
+
+Read lists of hosts to probe, and find those that a file of rows already has. Compute when the
+rounds of a repeated measurement are due (pure).
+"""
 
 import ipaddress
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from eyelevel.base.errors import ProbeError
-from eyelevel.base.from_outside.host_lists import Host, parse_host
+from eyelevel.base.from_outside.files import lines_of
+from eyelevel.base.from_outside.host_lists import Host, LeftOut, parse_host, read_hosts
+from eyelevel.base.from_outside.json_text import parse_object
+from eyelevel.base.from_outside.limits import DOCUMENT, LINE_BYTES_MAX, PROBES, TARGETS
+from eyelevel.base.from_outside.source import Source
 from eyelevel.base.from_outside.words import excerpt
-from eyelevel.base.json_types import JsonObject
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.probes.protocols import THESIS_NAMES
 
 PORT = 443
@@ -34,7 +43,7 @@ class ProbeTargetName:
 def parse_target(text: str) -> ProbeTargetName:
     """Parse `HOST[:PORT][/PATH]`, or a URL, whose port is kept. Raises `ProbeError`."""
     try:
-        return target_of(parse_host(text))
+        return _target_of(parse_host(text))
     except ValueError as error:
         raise ProbeError(
             f"`{excerpt(text)}` is not a HOST[:PORT][/PATH] ({excerpt(error)}); write it as "
@@ -42,7 +51,7 @@ def parse_target(text: str) -> ProbeTargetName:
         ) from error
 
 
-def target_of(host: Host) -> ProbeTargetName:
+def _target_of(host: Host) -> ProbeTargetName:
     """Return the target of a host: port 443 if it has none, and IPv6 in brackets."""
     name = f"[{host.name}]" if ":" in host.name else host.name
     return ProbeTargetName(name, host.port or PORT, host.path)
@@ -106,3 +115,92 @@ def parse_resolver(text: str) -> str:
             message = f"--resolver {text}: write an address, such as 9.9.9.9 or [2620:fe::fe]:53"
             raise ProbeError(message) from None
         return text
+
+
+Key = tuple[str, int, str]
+"""Host, port and path of a target."""
+
+
+def read_targets(path: Path, note: Callable[[str], None] = lambda _: None) -> list[ProbeTargetName]:
+    """Read the targets of a list, each once and in order.
+
+    `note` is called with the lines that are left out. Raises `ProbeError` if there is no target.
+    """
+    source, left_out = Source(str(path), TARGETS, ProbeError), LeftOut()
+    hosts = read_hosts(path, source, left_out)
+    found = list(dict.fromkeys(_target_of(host) for _, host in hosts))
+    if not found:
+        raise left_out.refusal(source)
+    left_out.report(note)
+    return found
+
+
+def list_row(count: int) -> JsonObject:
+    """Return the row that precedes a list's rows."""
+    return {"event": "list", "targets": count}
+
+
+def target_row(key: Key) -> JsonObject:
+    """Return the row that follows a target's last row."""
+    return {"event": "target", "host": key[0], "port": key[1], "path": key[2]}
+
+
+def key_of(row: JsonMapping) -> Key:
+    """Return the key of a row, or of a target in a configuration."""
+    return (row["host"], row["port"], row["path"])
+
+
+def read_finished_targets(path: Path) -> set[Key]:
+    """Return the targets of the file's last list whose rows are complete.
+
+    Raises `ProbeError` if the file has no list, or naming a line that eyelevel did not write.
+    """
+    found: set[Key] | None = None
+    for number, line in lines_of(path, Source(str(path), PROBES, ProbeError), LINE_BYTES_MAX):
+        place = f"{path}, line {number}"
+        row = parse_object(line.encode(), Source(place, DOCUMENT, ProbeError))
+        if row.get("event") == "list":
+            found = set()
+        elif row.get("event") == "target" and found is not None:
+            host, port, of_host = (row.get(name) for name in ("host", "port", "path"))
+            if not (isinstance(host, str) and isinstance(port, int) and isinstance(of_host, str)):
+                raise ProbeError(f"{place}: it names no target: drop the line")
+            found.add((host, port, of_host))
+    if found is None:
+        raise ProbeError(f"{path} holds no list that was begun: leave out --resume")
+    return found
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Rounds at multiples of a period after a start that outlives restarts.
+
+    A round that would begin while another one runs, or while the program is stopped, is skipped and
+    not repeated later, so that rounds never overlap or bunch.
+    """
+
+    began_unix_s: float
+    every_s: float
+    for_s: float
+
+    @property
+    def count(self) -> int:
+        """Total number of rounds."""
+        return max(1, int(-(-self.for_s // self.every_s)))
+
+    def next_after(self, now_unix_s: float, last: int | None) -> int | None:
+        """Return the number of the round to begin next, from 0; None when all are over.
+
+        `last` is the last round that was begun.
+        """
+        elapsed_s = now_unix_s - self.began_unix_s
+        due = int(elapsed_s // self.every_s) if elapsed_s > 0 else 0
+        late_s = elapsed_s - due * self.every_s
+        number = due if late_s <= 1.0 or (last is None and due == 0) else due + 1
+        if last is not None:
+            number = max(number, last + 1)
+        return number if number < self.count else None
+
+    def due_unix_s(self, number: int) -> float:
+        """Return when a round is due, Unix time in seconds."""
+        return self.began_unix_s + number * self.every_s

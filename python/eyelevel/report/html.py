@@ -1,9 +1,18 @@
-"""Pieces of HTML, escaped where text enters."""
+"""Pieces of HTML, escaped where text enters.
+
+Templates of the page's sections (Jinja2), one per section, in the folder `templates`.
+
+A section is a frozen dataclass: its template reads its fields, and `as_json` returns them as JSON.
+Text is escaped where it enters, as everywhere on the page.
+"""
 
 import html
 import json
 import re
 from collections.abc import Iterable, Sequence
+from importlib.resources import files
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from eyelevel.base.from_outside.words import (
     escape_control_characters,
@@ -84,3 +93,23 @@ def data_block(identity: str, value: object) -> Markup:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     safe = escape_control_characters_in_json(text).replace("<", "\\u003c")
     return Markup(f'<script type="application/json" id="{identity}">{safe}</script>')
+
+
+def _source(name: str) -> str:
+    return files("eyelevel.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+_ENVIRONMENT = Environment(
+    loader=FunctionLoader(_source),
+    autoescape=True,
+    finalize=escape,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_ENVIRONMENT.filters["code"] = with_code
+
+
+def render(name: str, section: object) -> Markup:
+    """Return the HTML of a section: its template `NAME.html` reads it as `section`."""
+    return Markup(_ENVIRONMENT.get_template(f"{name}.html").render(section=section).strip())

@@ -9,7 +9,7 @@ import polars as pl
 from eyelevel.analysis.claims import no_verdict_because, verdict_of
 from eyelevel.analysis.gains.exclusions import MEASURED
 from eyelevel.analysis.study import StudyResults, read_contents
-from eyelevel.analysis.trials.rows import PROGRESS_COLUMNS
+from eyelevel.analysis.trials.facts import PROGRESS_COLUMNS
 from eyelevel.analysis.trials.waits import PART_OF
 from eyelevel.base.json_types import JsonMapping
 from eyelevel.store.frames import Frames

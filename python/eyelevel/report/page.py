@@ -4,19 +4,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from eyelevel.analysis.metrics.compute import measure
+from eyelevel.analysis.metrics.catalogue import measure
 from eyelevel.analysis.study import StudyResults, read_contents
-from eyelevel.analysis.trials.rows import Measure
+from eyelevel.analysis.trials.facts import Measure
 from eyelevel.base.json_types import JsonObject
-from eyelevel.report.first_screen.opening import opening, opening_json
-from eyelevel.report.first_screen.overview import overview_section, sites_overview_section
+from eyelevel.report.first_screen.opening import (
+    opening,
+    opening_json,
+    overview_section,
+    sites_overview_section,
+)
 from eyelevel.report.html import Markup, element
 from eyelevel.report.page_data import PageData
-from eyelevel.report.sections.appendix import appendix_section
 from eyelevel.report.sections.charts import charts_section
 from eyelevel.report.sections.cross_traffic import cross_traffic_json, cross_traffic_section
 from eyelevel.report.sections.details import setup_json, setup_section
-from eyelevel.report.sections.figures import figures_section
 from eyelevel.report.sections.gains import (
     gain_details,
     gain_details_json,
@@ -25,15 +27,19 @@ from eyelevel.report.sections.gains import (
 )
 from eyelevel.report.sections.level import level_json, level_section
 from eyelevel.report.sections.machines import machines_json, machines_section
-from eyelevel.report.sections.methods import methods_section
+from eyelevel.report.sections.methods import appendix_section, figures_section, methods_section
 from eyelevel.report.sections.outcomes import outcomes_json, outcomes_section
-from eyelevel.report.sections.robustness import robustness_json
-from eyelevel.report.sections.sites import sites_section
+from eyelevel.report.sections.robustness import robustness_json, sites_section
 from eyelevel.report.sections.steps import steps_json, steps_section
-from eyelevel.report.sections.waterfall import waterfall_json, waterfall_section
-from eyelevel.report.sections.why import why_details, why_json, why_section
+from eyelevel.report.sections.why import (
+    waterfall_json,
+    waterfall_section,
+    why_details,
+    why_json,
+    why_section,
+)
 from eyelevel.report.shell import shell
-from eyelevel.store.disk.results import write_result
+from eyelevel.store.disk import write_result
 
 REPORT_FILE = "report.html"
 SCRIPTS = ("tables.js", "filmstrips.js", "page.js")

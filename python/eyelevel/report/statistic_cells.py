@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from eyelevel.analysis.formats import format_number, format_p
 from eyelevel.analysis.stats.estimate import Estimate
-from eyelevel.analysis.stats.hypothesis.difference import DifferenceTest
+from eyelevel.analysis.stats.hypothesis import DifferenceTest
 from eyelevel.base.json_types import JsonObject
 from eyelevel.report.html import Markup, element, escape, join, table, with_code
 

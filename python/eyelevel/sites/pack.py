@@ -8,7 +8,7 @@ from typing import Any
 
 from eyelevel.base.json_types import JsonObject
 from eyelevel.lab.binary import run_tool
-from eyelevel.store.disk.folders import temporary_folder
+from eyelevel.store.disk import temporary_folder
 
 CREATED_AT = "2026-01-01T00:00:00Z"
 """Date of every generated site, so that equal sites have equal bytes."""

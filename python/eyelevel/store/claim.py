@@ -4,8 +4,7 @@ import os
 from pathlib import Path
 
 from eyelevel.base.errors import StoreError, refusal_of
-from eyelevel.store.disk.locks import describe_owner, lock
-from eyelevel.store.disk.results import refusal_of_writing
+from eyelevel.store.disk import describe_owner, lock, refusal_of_writing
 
 _CLAIMED: dict[tuple[int, int], int] = {}
 """Descriptors of claimed directories by device and inode; they stay open until this process

@@ -16,9 +16,7 @@ from types import MappingProxyType
 
 from eyelevel.base.json_types import JsonMapping
 from eyelevel.store.directory import TRIALS, refusals, remove_leftovers
-from eyelevel.store.disk.folders import lock_folder
-from eyelevel.store.disk.steps import report_step
-from eyelevel.store.disk.whole import DRAFT_PREFIX, sync_directory, write_synced
+from eyelevel.store.disk import DRAFT_PREFIX, lock_folder, report_step, sync_directory, write_synced
 from eyelevel.store.frames import Frames
 from eyelevel.store.packed import PackedTrial, pack
 from eyelevel.store.pictures import PICTURES, has_picture, keep_picture

@@ -1,6 +1,9 @@
 """The layout of a run's directory, and validated reading of its content.
 
 `eyelevel.store.commit` writes trials.
+
+Validate a run's own documents against their schemas. The schema of `stop.json`: the decisions that
+end a study early (spec/plan.md).
 """
 
 import contextlib
@@ -9,9 +12,10 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Annotated, NotRequired, TypeVar, cast
 
-from pydantic import ValidationError
+from pydantic import Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
 
 from eyelevel.base.errors import StoreError
 from eyelevel.base.from_outside.files import read_bytes
@@ -22,12 +26,11 @@ from eyelevel.base.from_outside.packed import gunzip
 from eyelevel.base.from_outside.source import Source
 from eyelevel.base.from_outside.words import excerpt
 from eyelevel.base.json_types import JsonMapping, JsonObject
-from eyelevel.store.disk.folders import remove_orphan
-from eyelevel.store.disk.results import refusal_of_writing
-from eyelevel.store.disk.whole import DRAFT_PREFIX, write_whole
+from eyelevel.store.disk import DRAFT_PREFIX, refusal_of_writing, remove_orphan, write_whole
 from eyelevel.store.frames import Frames, read_frames
 from eyelevel.store.pictures import PICTURES
 from eyelevel.store.schema import RECORD, RECORD_VERSION, hash_of_key
+from eyelevel.store.values import OBSERVED, Number
 
 TRIALS = "trials"
 RECORD_FILE = "record.json.gz"
@@ -252,3 +255,52 @@ def refusals(target: Path) -> Iterator[None]:
         raise StoreError(
             f"writing {target}: {refusal_of_writing(error, target)}; whatever was complete is kept"
         ) from error
+
+
+RESTORE = "restore it from where the run was copied from"
+
+T = TypeVar("T")
+
+
+def check_document(
+    schema: TypeAdapter[T], document: JsonMapping, file: Path | str, remedy: str = RESTORE
+) -> T:
+    """Validate a document against `schema`; raises `StoreError` naming the first invalid value."""
+    try:
+        return schema.validate_python(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = excerpt(".".join(str(part) for part in first["loc"]))
+        raise StoreError(f"reading {file}: `{key}`: {first['msg']}; {remedy}") from error
+
+
+Repetition = Annotated[int, Field(ge=1, lt=2**31)]
+
+
+@with_config(OBSERVED)
+class Decided(TypedDict):
+    """Decision on one comparison and network.
+
+    `repetition`: the last one before the decision, null while it is open; `width`: width of its
+    interval at that time, as a share.
+    """
+
+    network: str
+    stack: str
+    reference: str
+    repetition: Repetition | None
+    width: NotRequired[Number | None]
+
+
+@with_config(OBSERVED)
+class Stopped(TypedDict):
+    """The last repetition before everything was decided, or null, and that of each network."""
+
+    version: int
+    repetition: Repetition | None
+    reason: str
+    networks: dict[str, Repetition]
+    comparisons: list[Decided]
+
+
+STOPPED: TypeAdapter[Stopped] = TypeAdapter(Stopped)

@@ -13,7 +13,7 @@ from eyelevel.base.from_outside.limits import DOCUMENT
 from eyelevel.base.from_outside.source import Source
 from eyelevel.base.from_outside.words import excerpt
 from eyelevel.base.json_types import JsonMapping, JsonObject
-from eyelevel.store.documents import check_document
+from eyelevel.store.directory import check_document
 from eyelevel.store.environment import MachineEnvironment
 from eyelevel.store.values import OBSERVED, Count, Number
 

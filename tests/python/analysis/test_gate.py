@@ -9,19 +9,20 @@ import pytest
 import typer
 from synthetic_run import SITES, read_run
 
-from eyelevel.analysis.gate import decide, evaluate
-from eyelevel.analysis.gate_conditions import (
+from eyelevel.analysis.claims import verdict
+from eyelevel.analysis.gate import (
     SHORT_NAMES,
     GateError,
     check_conditions,
+    decide,
+    evaluate,
     pair_loads,
     parse_condition,
     questions,
 )
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.analysis.phrases import verdict
-from eyelevel.analysis.stats.bounded_gain import blocks_to_part, bounded_gain
 from eyelevel.analysis.stats.estimate import Estimate
+from eyelevel.analysis.stats.quantile_gain import blocks_to_part, bounded_gain
 from eyelevel.analysis.stats.sequential import Horizon
 from eyelevel.cli.results.gate import conclude
 from eyelevel.plan.presets import preset_text

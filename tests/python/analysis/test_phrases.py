@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import pytest
 
+from eyelevel.analysis.claims import verdict
 from eyelevel.analysis.formats import NO_BREAK, format_ms, format_percent
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.analysis.phrases import verdict
 from eyelevel.analysis.stats.estimate import Estimate
-from eyelevel.analysis.stats.hypothesis.equivalence import gain_equivalence
+from eyelevel.analysis.stats.hypothesis import gain_equivalence
 
 
 def gain(value, low, high, p=0.001, network="dsl", stack="quic"):

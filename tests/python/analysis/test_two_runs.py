@@ -10,7 +10,7 @@ import typer
 from synthetic_run import metrics_of, quickstart_against_tcp, read_run, write_run
 
 from eyelevel.analysis.formats import NO_BREAK
-from eyelevel.analysis.gate_conditions import GateError
+from eyelevel.analysis.gate import GateError
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import agreement, compare_runs, rerun_agrees

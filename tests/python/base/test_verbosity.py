@@ -15,7 +15,7 @@ from eyelevel.base.verbosity import (
     start_inherited_log,
     start_log,
 )
-from eyelevel.lab.conversation import Conversation
+from eyelevel.lab.client import Conversation
 
 ECHO = (
     "import sys\n"
@@ -54,7 +54,7 @@ def test_info_has_steps_and_no_messages(capsys):
     [line] = capsys.readouterr().err.splitlines()
     time_s, process, rest = line.split(" ", 2)
     assert float(time_s) > 0 and int(process) == os.getpid()
-    assert rest == "eyelevel.lab.conversation: the echo: last \\x1b]0;title\\x07 words"
+    assert rest == "eyelevel.lab.client: the echo: last \\x1b]0;title\\x07 words"
 
 
 def test_debug_has_commands_and_messages(capsys):

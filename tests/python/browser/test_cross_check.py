@@ -3,7 +3,7 @@
 import pytest
 from page_answers import ORIGIN_MS, answer
 
-from eyelevel.browser.chromium.document_events import DocumentEvents
+from eyelevel.browser.chromium.load import DocumentEvents
 from eyelevel.browser.cross_check import (
     TOLERANCE_MS,
     BrowserEvents,

@@ -16,8 +16,7 @@ from eyelevel.browser.chromium import load as chromium
 from eyelevel.browser.firefox import load as firefox
 from eyelevel.browser.firefox.tab import FirefoxTab
 from eyelevel.browser.observations import LoadSettings, Navigation
-from eyelevel.browser.phases import Phases
-from eyelevel.browser.waiting import rule_from_now
+from eyelevel.browser.waiting import Phases, rule_from_now
 
 SETTINGS = LoadSettings("https://a.example/")
 MUTANTS = 200

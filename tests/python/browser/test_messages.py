@@ -12,12 +12,11 @@ from pydantic import TypeAdapter
 
 from eyelevel.base.errors import BrowserError, BrowserMessageError, BrowserStartError
 from eyelevel.browser.chromium.capture import Screencast
-from eyelevel.browser.chromium.console import ConsoleErrors
-from eyelevel.browser.chromium.document_events import DocumentEvents
+from eyelevel.browser.chromium.load import ConsoleErrors, DocumentEvents
 from eyelevel.browser.chromium.messages import CHROMIUM
 from eyelevel.browser.chromium.network_log import NetworkLog
-from eyelevel.browser.firefox.messages import FIREFOX
-from eyelevel.browser.firefox.network_log import BiDiNetworkLog
+from eyelevel.browser.firefox.bidi import FIREFOX
+from eyelevel.browser.firefox.tab import BiDiNetworkLog
 from eyelevel.browser.messages import Messages, bytes_of, parse_message
 from eyelevel.browser.observations import ObjectLoad
 from eyelevel.browser.page_timings import NavigationClock

@@ -10,8 +10,7 @@ from page_answers import ANSWER
 
 from eyelevel.base.errors import PageAnswerError
 from eyelevel.browser.observations import RawLoad
-from eyelevel.browser.page_answer import check_answer
-from eyelevel.browser.page_timings import NavigationClock, navigation_from
+from eyelevel.browser.page_timings import NavigationClock, check_answer, navigation_from
 
 MUTANTS = 600
 

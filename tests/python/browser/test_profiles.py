@@ -8,7 +8,7 @@ import pytest
 from background_process import background_process
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.browser.profiles import PROFILE_PREFIX, new_profile
+from eyelevel.browser.processes import PROFILE_PREFIX, new_profile
 
 GONE = 2**22 + 1  # above the kernel's largest process id
 MARK = "0123abcd-a1b2c3d4"
@@ -16,7 +16,7 @@ MARK = "0123abcd-a1b2c3d4"
 OWNER = """
 import subprocess, sys, tempfile
 tempfile.tempdir = sys.argv[1]
-from eyelevel.browser.profiles import new_profile
+from eyelevel.browser.processes import new_profile
 with new_profile() as profile:
     # A browser that outlives it, as one outside of a lab does.
     browser = [sys.executable, "-c", "import signal; signal.pause()", str(profile)]

@@ -3,7 +3,7 @@
 import pytest
 
 from eyelevel.cli import doctor
-from eyelevel.cli.container import MARKS, Hindrance, hindrances, is_container
+from eyelevel.cli.realtime import MARKS, Hindrance, hindrances, is_container
 
 WHOLE = "23 28 0:21 / /proc rw,nosuid - proc proc rw\n28 1 254:0 / / rw - ext4 /dev/vda rw\n"
 BINFMT = "30 23 0:28 / /proc/sys/fs/binfmt_misc rw - binfmt_misc binfmt_misc rw\n"

@@ -9,7 +9,7 @@ import pytest
 from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.base.errors import InstallError
-from eyelevel.cli import doctor, doctor_fix
+from eyelevel.cli import doctor
 
 UPDATE = "apt-get update -q"
 INSTALL = "apt-get install -y --no-install-recommends chromium"
@@ -36,14 +36,14 @@ class System:
 
 @pytest.fixture
 def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> System:
-    monkeypatch.setattr(doctor_fix, "OS_RELEASE", tmp_path / "os-release")
+    monkeypatch.setattr(doctor, "OS_RELEASE", tmp_path / "os-release")
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     return System(tmp_path)
 
 
 def test_the_commands_are_shown_and_then_done(system, capfd):
-    doctor_fix.fix(["Chromium"], yes=True)
+    doctor.fix(["Chromium"], yes=True)
     assert system.asked() == [UPDATE, INSTALL]
     shown = capfd.readouterr()
     assert shown.err.splitlines()[:2] == [f"$ {UPDATE}", f"$ {INSTALL}"] and shown.out == ""
@@ -53,7 +53,7 @@ def test_nothing_is_done_unasked(system, monkeypatch, capfd):
     with Path(os.devnull).open() as nobody:
         monkeypatch.setattr(sys, "stdin", nobody)
         with pytest.raises(InstallError, match="add --yes"):
-            doctor_fix.fix(["Chromium"], yes=False)
+            doctor.fix(["Chromium"], yes=False)
     assert f"$ {INSTALL}" in capfd.readouterr().err and system.asked() == []
 
 
@@ -62,30 +62,30 @@ def test_an_answer_decides(system, monkeypatch, answer, asked):
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr("typer.confirm", lambda *_, **__: answer)
     if answer:
-        doctor_fix.fix(["Chromium"], yes=False)
+        doctor.fix(["Chromium"], yes=False)
     else:
         with pytest.raises(InstallError, match="nothing was installed"):
-            doctor_fix.fix(["Chromium"], yes=False)
+            doctor.fix(["Chromium"], yes=False)
     assert system.asked() == asked
 
 
 def test_an_ordinary_user_has_it_done_as_root(system, monkeypatch, capfd):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    doctor_fix.fix(["Chromium"], yes=True)
+    doctor.fix(["Chromium"], yes=True)
     assert f"$ sudo {INSTALL}" in capfd.readouterr().err
     assert (system.folder / "sudo.used").exists() and system.asked() == [UPDATE, INSTALL]
     (system.folder / "sudo").unlink()
     monkeypatch.setenv("PATH", str(system.folder))
     with pytest.raises(InstallError, match="as root"):
-        doctor_fix.fix(["Chromium"], yes=True)
+        doctor.fix(["Chromium"], yes=True)
 
 
 def test_old_lists_are_borne_and_a_failed_installation_is_not(system):
     system.program("apt-get", '[ "$1" = install ]')
-    doctor_fix.fix(["Chromium"], yes=True)
+    doctor.fix(["Chromium"], yes=True)
     system.program("apt-get", '[ "$1" != install ]')
     with pytest.raises(InstallError, match=r"apt-get install .* failed"):
-        doctor_fix.fix(["Chromium"], yes=True)
+        doctor.fix(["Chromium"], yes=True)
 
 
 def test_a_manager_that_was_not_tried_is_not_run(system, monkeypatch, capfd):
@@ -93,7 +93,7 @@ def test_a_manager_that_was_not_tried_is_not_run(system, monkeypatch, capfd):
     (system.folder / "apt-get").unlink()
     system.program("dnf", "exit 0")
     with pytest.raises(InstallError, match="not tried"):
-        doctor_fix.fix(["Chromium"], yes=True)
+        doctor.fix(["Chromium"], yes=True)
     assert "$ dnf install -y chromium" in capfd.readouterr().err and not system.done.exists()
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eyelevel.cli.packages import MANAGERS, PACKAGES, is_snap, os_release, remedy
+from eyelevel.cli.doctor import MANAGERS, PACKAGES, is_snap, os_release, remedy
 
 DEBIAN_12 = 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\nVERSION_ID="12"\n'
 UBUNTU = 'NAME="Ubuntu"\nVERSION_ID="24.04"\nID=ubuntu\nID_LIKE=debian\n'

@@ -10,8 +10,7 @@ import pytest
 from eyelevel.base.errors import LabError
 from eyelevel.cluster.admission import Admissions
 from eyelevel.cluster.names import SlotName
-from eyelevel.run.machines.files import read_fleet
-from eyelevel.run.machines.fleet import MachineDescription
+from eyelevel.run.machines.fleet import MachineDescription, read_fleet
 from eyelevel.run.study.slots import SlotAdded, SlotRetired
 from eyelevel.store.machines import machine_file, read_machines
 from eyelevel.store.packed import PackedTrial

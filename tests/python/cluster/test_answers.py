@@ -13,10 +13,9 @@ from synthetic_cluster import PLAN, SyntheticCluster, ended, tree, until
 from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.base.errors import InputChangedError
-from eyelevel.cluster import answers
-from eyelevel.cluster.answers import Answers
+from eyelevel.cluster import slots
 from eyelevel.cluster.connection import Connection
-from eyelevel.cluster.slots import ClusterSlots
+from eyelevel.cluster.slots import Answers, ClusterSlots
 from eyelevel.run.block.inputs import keep_input
 from eyelevel.run.block.load import TooLargeError
 from eyelevel.store.directory import iterate_trials, list_committed
@@ -140,7 +139,7 @@ def test_a_connection_that_fails_once_costs_no_block(tmp_path, undisturbed, fetc
 def cut_off(monkeypatch):
     """The keys of answers that the scheduler cannot fetch, as if a firewall of the slot's machine
     were in the way; soon given up."""
-    monkeypatch.setattr(answers, "UNREACHED_S", 0.1)
+    monkeypatch.setattr(slots, "UNREACHED_S", 0.1)
     cut, fetch = set(), Answers.fetch
 
     def fetched(self, answer, address):

@@ -208,7 +208,7 @@ def beat_until(connection, done):
 CLIENT = """
 import os, signal, sys
 from pathlib import Path
-from eyelevel.store.disk.steps import watch_steps
+from eyelevel.store.disk import watch_steps
 from synthetic_cluster import SyntheticCluster
 folder, step, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 seen = []

@@ -1,7 +1,7 @@
 """Recordings and traces go once to a machine, whichever of its slots requests them or ends."""
 
-from eyelevel.cluster.input_transfers import COMING_MAX, InputTransfers, NextStep
 from eyelevel.cluster.names import SlotName
+from eyelevel.cluster.slots import COMING_MAX, InputTransfers, NextStep
 from eyelevel.run.block.inputs import Input
 
 SITE, TRACE = Input("a" * 64, "site.wacz"), Input("b" * 64, "trace.log")

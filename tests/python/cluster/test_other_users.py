@@ -15,8 +15,8 @@ from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.cluster import scheduler as scheduler_module
 from eyelevel.cluster.connection import ClusterError
-from eyelevel.cluster.credentials import Credentials, check_private
 from eyelevel.cluster.scheduler import SCHEDULER_FILE, SchedulerChoice, connect
+from eyelevel.cluster.trust import Credentials, check_private
 
 NOBODY = 65534
 TRIES = 5

@@ -2,8 +2,8 @@
 
 import pytest
 
+from eyelevel.cluster.driver import NOBODY_S, PART_S, Presence
 from eyelevel.cluster.names import SlotName
-from eyelevel.cluster.presence import NOBODY_S, PART_S, Presence
 
 
 def slot(machine, number=1, count=1):

@@ -13,14 +13,8 @@ from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.base.errors import StoreError
 from eyelevel.cluster.connection import ClusterError
-from eyelevel.cluster.credentials import Credentials
-from eyelevel.cluster.scheduler_address import (
-    LASTED_S,
-    PAUSE_S_MAX,
-    Backoff,
-    SchedulerAddress,
-    only_worker,
-)
+from eyelevel.cluster.trust import Credentials
+from eyelevel.cluster.worker import LASTED_S, PAUSE_S_MAX, Backoff, SchedulerAddress, only_worker
 from eyelevel.run.study.loop import run_trials
 
 pytestmark = pytest.mark.full

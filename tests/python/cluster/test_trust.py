@@ -19,10 +19,9 @@ from tls_files import authority, environment_of, settings_of
 
 from eyelevel.cluster import trust
 from eyelevel.cluster.connection import ClusterError, check_reachable
-from eyelevel.cluster.credentials import Credentials
 from eyelevel.cluster.scheduler import SCHEDULER_FILE, SchedulerChoice, connect
 from eyelevel.cluster.tls_settings import without_tls
-from eyelevel.cluster.trust import check_handshake, facing, read_trust
+from eyelevel.cluster.trust import Credentials, check_handshake, facing, read_trust
 
 FIRST = "startup/dsl/1"
 BOTH = r"TLS settings \(docs/guides/many-machines.md\), or --trust-network"

@@ -1,6 +1,6 @@
 import pytest
 
-from eyelevel.plan.connection_type import connection_type
+from eyelevel.plan.stacks import connection_type
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from eyelevel.base.errors import PlanError
 from eyelevel.calibration.level.aspects import ASPECTS
-from eyelevel.calibration.level.stack_aspects import explain
+from eyelevel.calibration.level.rows import explain
 from eyelevel.plan.file.change import question_plan
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.networks.network import lab_path

@@ -6,7 +6,7 @@ import pytest
 from eyelevel.base.errors import PlanError
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers, StagesRead, TraceFile
-from eyelevel.plan.networks.recorded_links import find_recorded_pair
+from eyelevel.plan.networks.presets import find_recorded_pair
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.plan.presets import PRESETS_BY_NAME, preset_text
 from eyelevel.plan.trials import Site, expand, plan_document

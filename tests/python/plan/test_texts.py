@@ -14,11 +14,10 @@ import pytest
 from eyelevel.cli.probe.commands import app as probe_app
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.networks.network import lab_path
-from eyelevel.plan.networks.operators import link_of
-from eyelevel.plan.networks.presets import find_network
+from eyelevel.plan.networks.presets import find_network, link_of
 from eyelevel.plan.presets import preset_text
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.sites.corpora.published import PUBLISHED_LISTS
+from eyelevel.sites.corpora.pages import PUBLISHED_LISTS
 from eyelevel.sites.synthetic.published import PUBLISHED, quantile
 
 SHIPPED = ("plain",)

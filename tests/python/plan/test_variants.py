@@ -9,7 +9,7 @@ from sample_record import sample_record
 
 from eyelevel.base.errors import PlanError
 from eyelevel.plan.comparisons import Comparison
-from eyelevel.plan.file.consistency import check_text
+from eyelevel.plan.file.from_document import check_text
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.two_pages import name_variants, pages_plan
 from eyelevel.plan.networks.origin_rtt import Place

@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 from repository import ROOT
 
-from eyelevel.probes.analysis import analyse
-from eyelevel.probes.conditions import conditions_of
+from eyelevel.probes.analysis import analyse, conditions_of
 from eyelevel.probes.reading import SCHEMA, read_file
 from eyelevel.report.pages.probe import probe_page
 

@@ -6,10 +6,9 @@ from repository import ROOT
 
 from eyelevel.base.errors import ProbeError
 from eyelevel.probes.analysis import analyse
-from eyelevel.probes.datasets import datasets_of, period
-from eyelevel.probes.reading import SCHEMA, read_file
+from eyelevel.probes.differences import FILES_MAX, times_of
+from eyelevel.probes.reading import SCHEMA, datasets_of, period, read_file
 from eyelevel.probes.selection import only_connected_by, only_hosts
-from eyelevel.probes.times import FILES_MAX, times_of
 
 DATA = ROOT.parent / "shared" / "data" / "jaeger"
 

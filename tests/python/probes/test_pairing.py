@@ -8,7 +8,7 @@ from repository import ROOT
 from eyelevel.probes.analysis import analyse
 from eyelevel.probes.pairing import pair_rows
 from eyelevel.probes.reading import SCHEMA, read_file
-from eyelevel.report.pages.probe_words import verdict_sentence
+from eyelevel.report.pages.probe import verdict_sentence
 
 DATA = ROOT.parent / "shared" / "data" / "jaeger"
 

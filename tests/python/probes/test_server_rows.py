@@ -8,8 +8,7 @@ import pytest
 from bad_changes import flipped
 
 from eyelevel.base.errors import ProbeError
-from eyelevel.probes.server_rows import read_rows, run_row
-from eyelevel.probes.servers import side_by_side
+from eyelevel.probes.servers import read_rows, run_row, side_by_side
 
 ABOUT = {"servers": ["ours", "nginx"], "network": {"name": "dsl", "stages": ()}, "seed": 1}
 

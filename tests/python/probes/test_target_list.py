@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from eyelevel.base.errors import ProbeError
-from eyelevel.probes.target_list import (
+from eyelevel.probes.targets import (
     key_of,
     list_row,
     read_finished_targets,

@@ -3,8 +3,8 @@
 import pytest
 
 from eyelevel.base.errors import ProbeError
-from eyelevel.probes.schedule import Rounds
 from eyelevel.probes.targets import (
+    Rounds,
     parse_connect,
     parse_duration_s,
     parse_protocols,

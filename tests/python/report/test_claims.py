@@ -14,16 +14,15 @@ from rich.console import Console
 from synthetic_run import SITES, metrics_of, read_run, write_run
 
 import eyelevel
-from eyelevel.analysis.answers.headline import comparison_verdicts
+from eyelevel.analysis.answers import comparison_verdicts
 from eyelevel.analysis.claims import is_claimed, verdict_of
 from eyelevel.analysis.formats import NO_BREAK
-from eyelevel.analysis.gate import evaluate
-from eyelevel.analysis.gate_conditions import parse_condition
+from eyelevel.analysis.gate import evaluate, parse_condition
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import compare_runs
 from eyelevel.cli.results.report import Summary, print_summary
 from eyelevel.plan.presets import preset_text
-from eyelevel.report.charts.das import heat_map
+from eyelevel.report.charts.paper import heat_map
 from eyelevel.report.figures.catalogue import FIGURES, TABLES
 from eyelevel.report.first_screen.warnings import first_warnings
 from eyelevel.report.page import page, summary_of

@@ -5,15 +5,14 @@ import polars as pl
 import pytest
 from synthetic_run import SITES, read_run
 
-from eyelevel.analysis.gate import evaluate
-from eyelevel.analysis.gate_conditions import parse_condition
+from eyelevel.analysis.gate import evaluate, parse_condition
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.analysis.stats.estimate import Estimate, undetermined
 from eyelevel.analysis.two_runs import compare_runs
-from eyelevel.calibration.validation.stack_cells import ratio_of
+from eyelevel.calibration.validation.stacks import ratio_of
 from eyelevel.plan.presets import preset_text
 from eyelevel.probes.intervals import quantile_estimates, share_estimates
-from eyelevel.probes.scans.summary import Share
+from eyelevel.probes.scans import Share
 from eyelevel.report.page import summary_of
 
 SHAPE = ["value", "low", "high", "p", "undetermined_because"]

@@ -13,16 +13,14 @@ from eyelevel.analysis.study import read_contents
 from eyelevel.base.errors import StoreError
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.figures.filmstrips import _times, filmstrips
-from eyelevel.report.first_screen.opening import opening, opening_json
-from eyelevel.report.first_screen.overview import overview_section
+from eyelevel.report.first_screen.opening import opening, opening_json, overview_section
 from eyelevel.report.first_screen.warnings import warnings
 from eyelevel.report.html import data_block, element, table, with_code
 from eyelevel.report.page import build_report, summary_of
 from eyelevel.report.page_data import PageData
-from eyelevel.report.sections.appendix import appendix_section
 from eyelevel.report.sections.details import setup_section
 from eyelevel.report.sections.gains import gains_section
-from eyelevel.report.sections.methods import paragraph
+from eyelevel.report.sections.methods import appendix_section, paragraph
 from eyelevel.store.directory import list_committed
 
 PAGE_BYTES_MAX = 5_000_000

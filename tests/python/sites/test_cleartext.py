@@ -10,7 +10,7 @@ from eyelevel.base.errors import PlanError
 from eyelevel.cli.run import plan as plan_commands
 from eyelevel.lab.binary import run_tool
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.sites.cleartext import check_secure, make_secure, secure_share
+from eyelevel.sites.contents import check_secure, make_secure, secure_share
 from eyelevel.sites.recorded import open_site
 
 

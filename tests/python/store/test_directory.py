@@ -23,7 +23,7 @@ from eyelevel.store.directory import (
     remove_leftovers,
     write_document,
 )
-from eyelevel.store.disk.steps import watch_steps
+from eyelevel.store.disk import watch_steps
 from eyelevel.store.frames import Frame, Frames
 from eyelevel.store.packed import pack
 

@@ -2,16 +2,16 @@ import numpy as np
 import pytest
 
 from eyelevel.base.errors import StoreError
-from eyelevel.store.deltas import decode, encode
-from eyelevel.store.frames import Frame, Frames, read_frames
+from eyelevel.store.frames import Frame, Frames, decode, encode, read_frames
 from eyelevel.store.pictures import (
+    EFFORT,
+    encode_webp,
     has_picture,
     keep_picture,
     pack_picture,
     picture_name,
     read_picture,
 )
-from eyelevel.store.pixels import EFFORT, encode_webp
 
 SEED = 11
 

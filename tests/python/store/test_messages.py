@@ -8,7 +8,7 @@ import pytest
 from har_opening import MESSAGE
 
 from eyelevel.base.errors import StoreError
-from eyelevel.store.messages import MESSAGES_FILE, pack_messages, read_messages
+from eyelevel.store.packed import MESSAGES_FILE, pack_messages, read_messages
 
 
 def test_what_is_packed_is_read(tmp_path: Path) -> None:

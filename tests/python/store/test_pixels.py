@@ -1,6 +1,6 @@
 import numpy as np
 
-from eyelevel.store.pixels import any_channel, unlike_colour
+from eyelevel.store.pictures import any_channel, unlike_colour
 
 
 def test_a_pixel_is_true_where_one_of_its_channels_is():

@@ -8,7 +8,7 @@ from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.chromium.process import find_executable
 from eyelevel.browser.observations import LoadSettings
-from eyelevel.load.steps import after_load_record, find_failed_step, step_frames
+from eyelevel.load.coding import after_load_record, find_failed_step, step_frames
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 

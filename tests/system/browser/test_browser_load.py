@@ -9,7 +9,7 @@ from needed_browser import needs
 from pages import BODIES, IMAGES, NOT_GZIP, Handler, Server, browser_traces, decoded
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.analysis.metrics.compute import compute_metrics
+from eyelevel.analysis.metrics.catalogue import compute_metrics
 from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.chromium.process import find_executable

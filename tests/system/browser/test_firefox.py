@@ -9,13 +9,11 @@ import pytest
 from loads import COMMAND, load
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.analysis.metrics.browser.largest_contentful_paint_parts import (
-    largest_contentful_paint_parts,
-)
+from eyelevel.analysis.metrics.browser import largest_contentful_paint_parts
 from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.store.directory import iterate_trials
-from eyelevel.store.messages import read_messages
+from eyelevel.store.packed import read_messages
 
 try:
     find_firefox()

@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from eyelevel.analysis.metrics.browser.largest_contentful_paint_parts import PaintParts
-from eyelevel.analysis.metrics.browser.largest_contentful_paint_parts import (
-    largest_contentful_paint_parts as parts,
-)
+from eyelevel.analysis.metrics.browser import PaintParts
+from eyelevel.analysis.metrics.browser import largest_contentful_paint_parts as parts
 from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.chromium.process import find_executable

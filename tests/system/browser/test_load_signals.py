@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.browser.profiles import PROFILE_PREFIX, new_profile
+from eyelevel.browser.processes import PROFILE_PREFIX, new_profile
 
 pytestmark = pytest.mark.usefixtures("labs")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from labs import load_in
 
-from eyelevel.analysis.pathlog.reading import read_log
+from eyelevel.analysis.pathlog import read_log
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import lab_stack

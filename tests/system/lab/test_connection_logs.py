@@ -12,8 +12,8 @@ import pytest
 from loads import COMMAND, load
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.analysis.connections.transport import parse_qlog, parse_tcp_info
-from eyelevel.analysis.trials.downlink import measures_of
+from eyelevel.analysis.connections import parse_qlog, parse_tcp_info
+from eyelevel.analysis.trials.waits import measures_of
 from eyelevel.store.directory import read_trial
 
 PCAP_HEAD, RECORD_HEAD = struct.Struct("<IHHiIII"), struct.Struct("<IIII")

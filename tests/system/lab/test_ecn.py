@@ -11,7 +11,7 @@ from labs import run_in
 from eyelevel.base.errors import LabError
 from eyelevel.calibration.validation.bulk import bulk_site, fetch
 from eyelevel.lab.client import Lab, LabConfig, LabSummary
-from eyelevel.load.rules.wire_ecn import capable, wrong_ecn
+from eyelevel.load.wrong_stack import capable, wrong_ecn
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import STACKS_BY_NAME

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eyelevel.calibration.validation.bulk import Bulk, bulk_site, transfer
-from eyelevel.load.rules.first_window import offers_large_windows, wrong_first_window
+from eyelevel.load.wrong_stack import offers_large_windows, wrong_first_window
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 

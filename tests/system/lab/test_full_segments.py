@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from eyelevel.analysis.pathlog.reading import read_log
+from eyelevel.analysis.pathlog import read_log
 from eyelevel.calibration.validation.bulk import bulk_site, transfer
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stack_presets import STACKS_BY_NAME

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from eyelevel.analysis.pathlog.packets import read_arrivals
-from eyelevel.calibration.level.transfer_values import late_values
+from eyelevel.analysis.pathlog import read_arrivals
+from eyelevel.calibration.level.page_values import late_values
 from eyelevel.calibration.validation.bulk import LATE_URL, bulk_site, transfer_with_report
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.networks.network import Network, lab_path

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from eyelevel.base.errors import LabError
-from eyelevel.calibration.level.classes import SAMPLES_MIN
+from eyelevel.calibration.level.classes import SAMPLES_MIN, SCENARIOS_BY_NAME
 from eyelevel.calibration.level.rows import Run, rows_of
-from eyelevel.calibration.level.scenarios import SCENARIOS_BY_NAME
 from eyelevel.calibration.measuring.measure import in_force_of
 from eyelevel.calibration.measuring.runs import Recordings, run_scenario
 from eyelevel.plan.stack_presets import STACKS_BY_NAME

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from labs import run_in
 
-from eyelevel.analysis.pathlog.reading import read_log
+from eyelevel.analysis.pathlog import read_log
 from eyelevel.calibration.validation.bulk import HOST, bulk_site
 from eyelevel.lab.client import Lab, LabConfig
-from eyelevel.load.rules.first_flight import has_reduced_window
+from eyelevel.load.wrong_stack import has_reduced_window
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stack_presets import STACKS_BY_NAME

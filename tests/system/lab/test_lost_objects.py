@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.load.rules.transport_errors import is_network_loss
+from eyelevel.load.rules import is_network_loss
 
 pytestmark = [pytest.mark.full, pytest.mark.usefixtures("labs")]
 

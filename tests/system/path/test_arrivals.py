@@ -7,7 +7,7 @@ import time
 import pytest
 from raw_lab import NOBODY, SENDER, inside, raw_lab, send, stopped, summary_of
 
-from eyelevel.load.rules.starved import starved
+from eyelevel.load.rules import starved
 
 STOPPED_S = 0.006
 """Longer than a packet may be late."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.analysis.pathlog.packets import read_arrivals
+from eyelevel.analysis.pathlog import read_arrivals
 from eyelevel.lab.client import Lab, LabConfig
 
 DELAY_MS, BIT_S = 20, 1_000_000

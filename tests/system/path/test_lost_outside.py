@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from raw_lab import NOBODY, SENDER, inside, raw_lab, send, stopped, summary_of
 
-from eyelevel.load.rules.starved import starved
+from eyelevel.load.rules import starved
 
 ROUNDS = 25
 """Of 1000 packets. A TUN device's queue holds 20 000, a packet socket fewer."""

@@ -18,7 +18,7 @@ from shells import GET, get, run_inside, said, shell
 from small_site import PAGE_URL, pack_small_site
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.analysis.pathlog.reading import RELEASE, read_log, read_records
+from eyelevel.analysis.pathlog import RELEASE, read_log, read_records
 from eyelevel.lab.binary import find_binary
 from eyelevel.lab.client import Lab
 

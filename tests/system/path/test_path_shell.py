@@ -13,7 +13,7 @@ from marked import OWN_NAMESPACE, Mark
 from path_command import COMMAND, ECHO, eyelevel
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.analysis.pathlog.reading import DROP, RECORD, read_log
+from eyelevel.analysis.pathlog import DROP, RECORD, read_log
 from eyelevel.lab.binary import run_tool
 
 pytestmark = pytest.mark.usefixtures("labs")

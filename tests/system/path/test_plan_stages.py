@@ -11,7 +11,7 @@ from eyelevel.load.traces import check_trace_files, read_stages, read_trace_file
 from eyelevel.load.trial import run_trial
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
-from eyelevel.plan.networks.recorded_links import find_recorded_pair
+from eyelevel.plan.networks.presets import find_recorded_pair
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import expand
 from eyelevel.sites.recorded import open_site

@@ -15,7 +15,7 @@ from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.browsers import find_browser
-from eyelevel.browser.profiles import PROFILE_PREFIX
+from eyelevel.browser.processes import PROFILE_PREFIX
 from eyelevel.lab.confinement import UNSAFE_VARIABLE, find_unprivileged_user
 from eyelevel.plan.browser import Browser
 

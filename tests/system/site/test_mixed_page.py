@@ -10,7 +10,7 @@ from loads import load
 from mixed_site import ADDRESSES, LISTED, PLAIN, SECURE, pack_mixed
 from pages import image
 
-from eyelevel.analysis.metrics.network.objects import cleartext_share
+from eyelevel.analysis.metrics.network import cleartext_share
 from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.firefox.process import find_firefox
 from eyelevel.plan.stack_presets import STACKS_BY_NAME

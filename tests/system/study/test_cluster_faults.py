@@ -36,7 +36,7 @@ from eyelevel.load.host import CGROUP_MOUNTS
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.run.block.inputs import Input
 from eyelevel.run.block.load import BlockWork
-from eyelevel.run.machines.files import read_fleet
+from eyelevel.run.machines.fleet import read_fleet
 from eyelevel.run.study.loop import Interrupted, run_trials
 from eyelevel.run.study.prepare import begin_study
 from eyelevel.run.study.progress import Accounts

@@ -12,7 +12,7 @@ from timeouts import TEST_TIMEOUT_S
 from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.chromium.devtools import DevTools
 from eyelevel.browser.chromium.process import Chromium, find_executable
-from eyelevel.browser.profiles import new_profile
+from eyelevel.browser.processes import new_profile
 from eyelevel.report.page import build_report
 
 DRAWN = """new Promise((done) => {

@@ -13,7 +13,7 @@ from labs import CORPUS
 from loads import COMMAND
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.browser.profiles import PROFILE_PREFIX
+from eyelevel.browser.processes import PROFILE_PREFIX
 from eyelevel.store.directory import iterate_trials, list_committed, read_document
 
 PLAN = """\
@@ -28,7 +28,7 @@ blocks = 2
 KILLED = """
 import os, signal, sys
 from eyelevel.cli.main import main
-from eyelevel.store.disk.steps import watch_steps
+from eyelevel.store.disk import watch_steps
 step = sys.argv.pop(1)
 def kill(reached):
     if reached == step:

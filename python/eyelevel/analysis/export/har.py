@@ -18,7 +18,7 @@ from email.utils import parsedate_to_datetime
 from urllib.parse import parse_qsl, urlsplit
 
 from eyelevel.base.json_types import JsonMapping, JsonObject
-from eyelevel.store.messages import Message
+from eyelevel.store.packed import Message
 
 PAGE = "page_1"
 NOT_AVAILABLE = -1

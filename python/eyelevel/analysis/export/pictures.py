@@ -12,7 +12,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw, ImageFont
 
 from eyelevel.base.errors import ExportError
-from eyelevel.store.disk.whole import whole_file
+from eyelevel.store.disk import whole_file
 from eyelevel.store.frames import Frame, Frames
 
 FRAMES_PER_S = 60

@@ -14,7 +14,7 @@ import polars as pl
 import scipy
 
 from eyelevel.analysis.formats import NO_BREAK, format_percent
-from eyelevel.analysis.stats.censoring.timeouts import up_to_limit
+from eyelevel.analysis.stats.censoring import up_to_limit
 from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL, Floats
 from eyelevel.analysis.trials.blocks import limits_by_site, loads_by_repetition
 from eyelevel.base.json_types import JsonObject

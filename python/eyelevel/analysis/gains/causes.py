@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from eyelevel.analysis.gains.p_values import value_alone
+from eyelevel.analysis.gains.cells import value_alone
 from eyelevel.analysis.stats.decomposition import Decomposition, decompose_difference
 from eyelevel.analysis.trials.blocks import Blocks, up_to_limit
 from eyelevel.base.json_types import JsonMapping, JsonObject

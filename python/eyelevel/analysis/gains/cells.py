@@ -1,7 +1,16 @@
-"""The comparisons of a study: by site, network and metric, and over the sites."""
+"""The comparisons of a study: by site, network and metric, and over the sites.
+
+The p values of a study's gains: corrected by Benjamini and Hochberg, and of equivalence. One
+stack's gain over all networks, each weighted by its use.
+
+Pooled errors of each network's stacks, for the intervals of its gains.
+
+They are used only where the number of blocks is fixed: a study that may stop early has confidence
+sequences of each comparison's own values.
+"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -9,20 +18,77 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from eyelevel.analysis.gains.pools import Pools, pool_for
-from eyelevel.analysis.stats.censoring.slow_loads import SlowLoads, slow_loads
-from eyelevel.analysis.stats.censoring.timeouts import Timeouts, timeouts, too_many, up_to_limit
-from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, are_too_few, undetermined
-from eyelevel.analysis.stats.families import holm, holm_of_attainable
-from eyelevel.analysis.stats.hypothesis.anova import Anova, anova_of_two
+from eyelevel.analysis.stats.censoring import (
+    SlowLoads,
+    Timeouts,
+    slow_loads,
+    timeouts,
+    too_many,
+    up_to_limit,
+)
+from eyelevel.analysis.stats.estimate import (
+    CONFIDENCE,
+    SIGNIFICANCE_LEVEL,
+    Estimate,
+    Floats,
+    are_too_few,
+    undetermined,
+)
+from eyelevel.analysis.stats.families import correct, holm, holm_of_attainable
+from eyelevel.analysis.stats.hypothesis import Anova, DifferenceTest, anova_of_two, gain_equivalence
 from eyelevel.analysis.stats.paired import hodges_lehmann, median
-from eyelevel.analysis.stats.paired_gains import NO_RATIO, ONE_BLOCK, median_gain
-from eyelevel.analysis.stats.pooled import Pool, beside_gain, pooled_difference, pooled_gain
-from eyelevel.analysis.stats.ratio_of_means import performance_gain, ratio_over_sites
+from eyelevel.analysis.stats.paired_gains import (
+    NO_RATIO,
+    ONE_BLOCK,
+    median_gain,
+    performance_gain,
+    ratio_over_sites,
+    with_interval,
+)
+from eyelevel.analysis.stats.pooled import (
+    Pool,
+    beside_gain,
+    pool_of,
+    pooled_difference,
+    pooled_gain,
+)
 from eyelevel.analysis.trials.blocks import limit_of, with_timeouts
 from eyelevel.plan.comparisons import Compared, Comparison
 
-Floats = NDArray[np.float64]
+Pools = Mapping[tuple[str, str], Pool]
+"""Pools by network and metric; absent where too few stacks can share an error."""
+
+
+def pools_of(kept: pl.DataFrame, metrics: Sequence[str], sites: Collection[str]) -> Pools:
+    """Return the pooled errors of the kept loads of `sites`, by network and metric."""
+    rows = kept.filter(pl.col("site").is_in(list(sites)))
+    columns = [with_timeouts(metric).fill_null(np.nan) for metric in metrics]
+    pools = {}
+    for (network,), part in rows.partition_by("network", as_dict=True, maintain_order=True).items():
+        names, stacks = np.unique(part["stack"].to_numpy(), return_inverse=True)
+        places = [
+            np.unique(part[name].to_numpy(), return_inverse=True) for name in ("site", "repetition")
+        ]
+        values = part.select(columns).to_numpy()
+        shape = (len(names), *(len(found) for found, _ in places))
+        for column, metric in enumerate(metrics):
+            loads: Floats = np.full(shape, np.nan)
+            loads[stacks, places[0][1], places[1][1]] = values[:, column]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                logs = dict(zip(names.tolist(), np.log(loads), strict=True))
+            if (found := pool_of(logs)) is not None:
+                pools[str(network), metric] = found
+    return pools
+
+
+def pool_for(
+    pools: Pools | None, network: str, stack: str, reference: str, metric: str
+) -> Pool | None:
+    """Return the pool that two stacks share; None if either has an error of its own."""
+    found = None if pools is None else pools.get((network, metric))
+    return found if found is not None and found.shared_by(stack, reference) else None
+
+
 Key = tuple[str, str, str, str]  # network, stack, reference, metric
 Loads = tuple[NDArray[np.int64], Floats, Floats]
 
@@ -73,7 +139,7 @@ class Cell(Compared):
 
     @cached_property
     def ratio_of_means(self) -> Estimate:
-        """The papers' gain (`eyelevel.analysis.stats.ratio_of_means`)."""
+        """The papers' gain (`eyelevel.analysis.stats.paired_gains`)."""
         return performance_gain(*self.loads[1:])
 
     @cached_property
@@ -326,3 +392,123 @@ def _values(rows: pl.DataFrame, metrics: Sequence[str]) -> Floats:
 def _limits(rows: pl.DataFrame, metrics: Sequence[str]) -> Floats:
     """Return rows x metrics: the least value that a timeout stands for."""
     return rows.select("block", *map(limit_of, metrics)).drop("block").to_numpy()
+
+
+MAY_STOP = "the study could stop at any block, and these do not allow for that"
+
+
+def value_alone(estimate: Estimate) -> Estimate:
+    """Return an estimate without its interval, which would not allow for early stopping."""
+    return undetermined(estimate.reason or MAY_STOP, estimate.n, estimate.value)
+
+
+@dataclass(frozen=True)
+class GainTests:
+    """One gain with its p values; each is None if it does not exist, equivalence with its reason.
+
+    `family` names the comparisons that `p_benjamini_hochberg` is corrected over: those of one
+    metric over all networks and comparisons, as in Holm's correction of the primary metric.
+    `members`: how many of them have a p value.
+    """
+
+    gain: NetworkGain
+    family: str
+    members: int
+    p_benjamini_hochberg: float | None
+    equivalence: DifferenceTest
+
+
+def gain_tests(
+    gains: Sequence[NetworkGain], smallest_effect: float, may_stop: str | None = None
+) -> list[GainTests]:
+    """Return the tests of each of `gains`, in their order.
+
+    `smallest_effect`: of interest, as a share above 0. `may_stop`: the primary metric of a study
+    that may stop early; its gains have anytime-valid p values and get neither of these tests.
+    """
+    families: dict[str, list[float | None]] = {}
+    for gain in gains:
+        p = None if gain.metric == may_stop else gain.gain.p
+        families.setdefault(gain.metric, []).append(p)
+    named = {family_of(metric): values for metric, values in families.items()}
+    corrected = correct(named, "benjamini-hochberg")
+    adjusted = {name: iter(family.adjusted) for name, family in corrected.items()}
+    tests = []
+    for gain in gains:
+        name = family_of(gain.metric)
+        if gain.metric == may_stop:
+            alike = DifferenceTest(reason=MAY_STOP)
+        else:
+            alike = gain_equivalence(gain.gain, max(smallest_effect, gain.least_share))
+        tests.append(GainTests(gain, name, corrected[name].members, next(adjusted[name]), alike))
+    return tests
+
+
+def family_of(metric: str) -> str:
+    """Return the name of a metric's family of comparisons."""
+    return f"{metric}, all networks and comparisons"
+
+
+def weighted_gain(gains: Sequence[NetworkGain], weights: Mapping[str, float]) -> Estimate:
+    """Return the weighted mean over networks of one stack's gains.
+
+    The weights are taken as known; errors of different networks add in squares, and the interval is
+    Student's t with Welch and Satterthwaite's degrees of freedom. It is undetermined if any network
+    of `weights` has no gain with an interval: a mean over the others would be of other users.
+
+    In a study that may stop early gains have no errors, but intervals that hold together
+    (Bonferroni). The weighted means of their bounds then hold, too, and are wider than necessary.
+    """
+    if not gains and not weights:
+        return undetermined("there is no complete block to compare yet")
+    if lacking := _describe_missing(gains, weights):
+        return undetermined(lacking, len(gains))
+    total = math.fsum(weights.values())
+    if all(_is_simultaneous(gain.gain) for gain in gains):
+        shares = [weights[gain.network] / total for gain in gains]
+        value, low, high = (
+            math.fsum(share * bound for share, bound in zip(shares, bounds, strict=True))
+            for bounds in zip(
+                *((gain.gain.value, gain.gain.low, gain.gain.high) for gain in gains), strict=True
+            )
+        )
+        return Estimate(value, low, high, None, None, None, len(gains))
+    return _combine_errors(gains, weights, total)
+
+
+def _describe_missing(gains: Sequence[NetworkGain], weights: Mapping[str, float]) -> str:
+    """Return the networks without an interval and their reasons; empty if all have one."""
+    by_network = {gain.network: gain.gain for gain in gains}
+    reasons = {}
+    for network in weights:
+        estimate = by_network.get(network)
+        if estimate is None:
+            reasons[network] = "no complete block is left"
+        elif estimate.low is None or estimate.high is None:
+            reasons[network] = estimate.reason or "no interval"
+    clauses = [f"{network}: {reason}" for network, reason in reasons.items()]
+    if len(clauses) > NAMED_MAX:
+        clauses[NAMED_MAX:] = [f"{len(clauses) - NAMED_MAX} more networks"]
+    return "; ".join(clauses)
+
+
+def _is_simultaneous(gain: Estimate) -> bool:
+    return gain.standard_error is None and gain.low is not None and gain.high is not None
+
+
+def _combine_errors(
+    gains: Sequence[NetworkGain], weights: Mapping[str, float], total: float
+) -> Estimate:
+    value, squares, shares = 0.0, 0.0, 0.0
+    for network_gain in gains:
+        share, gain = weights[network_gain.network] / total, network_gain.gain
+        if gain.value is None or gain.standard_error is None or gain.degrees_of_freedom is None:
+            reason = gain.reason or "no standard error"
+            return undetermined(f"{network_gain.network}: {reason}", len(gains))
+        value += share * gain.value
+        square = (share * gain.standard_error) ** 2
+        squares += square
+        shares += square**2 / gain.degrees_of_freedom
+    if squares == 0:
+        return undetermined("the runs show no spread", len(gains), value)
+    return with_interval(value, math.sqrt(squares), squares**2 / shares, len(gains), CONFIDENCE)

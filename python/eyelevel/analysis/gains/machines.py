@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from eyelevel.analysis.gains.cells import Cell
-from eyelevel.analysis.stats.censoring.timeouts import too_many, up_to_limit
+from eyelevel.analysis.stats.censoring import too_many, up_to_limit
 from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL
 from eyelevel.analysis.stats.families import holm
 from eyelevel.analysis.stats.machines import (

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from eyelevel.analysis.gains.cells import NetworkGain, name_single
-from eyelevel.analysis.gains.p_values import MAY_STOP
-from eyelevel.analysis.stats.censoring.timeouts import timeouts_so_far, up_to_limit
+from eyelevel.analysis.gains.cells import MAY_STOP, NetworkGain, name_single
+from eyelevel.analysis.stats.censoring import timeouts_so_far, up_to_limit
 from eyelevel.analysis.stats.estimate import Estimate, Floats, undetermined
 from eyelevel.analysis.stats.paired_gains import ONE_BLOCK, as_gain, repetition_values
 from eyelevel.analysis.stats.sequential import Horizon, confidence_sequence

@@ -1,24 +1,38 @@
-"""Further tests of one comparison, each with other assumptions than the published ANOVA."""
+"""Further tests of one comparison, each with other assumptions than the published ANOVA.
+
+The mixed model over sites for every network and comparison of a study. Test whether the primary
+metric's differences drift from repetition to repetition.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from eyelevel.analysis.gains.cells import Cell
+from eyelevel.analysis.stats.autocorrelation import (
+    DRIFT_LENGTH,
+    DRIFT_SHARE,
+    lag_one,
+    noticed_share,
+)
 from eyelevel.analysis.stats.bootstrap import bootstrap_difference
-from eyelevel.analysis.stats.estimate import Estimate
-from eyelevel.analysis.stats.hypothesis.anova import welch_anova
-from eyelevel.analysis.stats.hypothesis.difference import RUNS_MIN, DifferenceTest
-from eyelevel.analysis.stats.hypothesis.games_howell import PairDifference, games_howell
-from eyelevel.analysis.stats.hypothesis.kruskal_wallis import kruskal_wallis
-from eyelevel.analysis.stats.hypothesis.mann_whitney import mann_whitney
+from eyelevel.analysis.stats.censoring import too_many, up_to_limit
+from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, Floats, undetermined
+from eyelevel.analysis.stats.hypothesis import (
+    RUNS_MIN,
+    DifferenceTest,
+    PairDifference,
+    games_howell,
+    kruskal_wallis,
+    mann_whitney,
+    welch_anova,
+)
+from eyelevel.analysis.stats.mixed_model import SITES_MIN, SitesModel, gain_over_sites
 from eyelevel.analysis.trials.blocks import drop_incomplete, loads_by_site
+from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.comparisons import Compared, Comparison
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -115,3 +129,125 @@ def _pair_outside_family(stack: str, x: Floats, reference: str, r: Floats) -> Pa
     """Return the undetermined pair of a stack outside of the family, with its own reason."""
     (pair,) = games_howell({stack: x, reference: r})
     return pair if pair.p is None else PairDifference(stack, reference, reason="too few values")
+
+
+NAMED_MAX = 3
+
+
+@dataclass(frozen=True)
+class NetworkModel(Compared):
+    """The mixed model's estimate for one stack on one network, for sites like the study's."""
+
+    network: str
+    stack: str
+    reference: str
+    metric: str
+    model: SitesModel
+
+
+def models_over_sites(
+    cells: Sequence[Cell],
+    metric: str,
+    comparisons: Sequence[Comparison],
+    networks: Sequence[str],
+    sites: Sequence[str],
+) -> list[NetworkModel]:
+    """Return one model per network and comparison; empty if there are fewer than five sites.
+
+    The p values are not corrected for the number of networks and comparisons. A timeout counts as
+    its limit. A model is undetermined if a site has no complete block: sites that cannot be
+    measured are seldom like the others.
+    """
+    if len(sites) < SITES_MIN:
+        return []
+    by_key: dict[tuple[str, Comparison], list[Cell]] = {}
+    for cell in cells:
+        if cell.metric == metric and len(cell.loads[0]):
+            by_key.setdefault((cell.network, cell.comparison), []).append(cell)
+    models = []
+    for network in networks:
+        for asked in comparisons:
+            model = _model(by_key.get((network, asked), []), sites)
+            models.append(NetworkModel(network, asked.stack, asked.reference, metric, model))
+    return models
+
+
+def _model(cells: Sequence[Cell], sites: Sequence[str]) -> SitesModel:
+    if absent := [site for site in sites if site not in {cell.site for cell in cells}]:
+        which = ", ".join(absent) if len(absent) <= NAMED_MAX else f"{len(absent)} sites"
+        return SitesModel(undetermined(f"no complete block of {which}", len(sites)))
+    late = max(sum(cell.timeouts for cell in cells), sum(cell.timeouts_reference for cell in cells))
+    if reason := too_many(late, sum(cell.pairs for cell in cells)):
+        return SitesModel(undetermined(reason, len(sites)))
+    return gain_over_sites(
+        {
+            cell.site: (up_to_limit(x, cell.limit), up_to_limit(r, cell.limit))
+            for cell in cells
+            for _, x, r in (cell.loads,)
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Drift:
+    """The lag-1 autocorrelation of the differences, over all comparisons and networks.
+
+    `noticed_share`: the power of the test with this many repetitions, against a drift that is
+    DRIFT_SHARE of one stack's variance and lasts DRIFT_LENGTH repetitions.
+    """
+
+    autocorrelation: Estimate
+    noticed_share: float
+
+    @property
+    def seen(self) -> bool:
+        """Whether a report warns of drift; it does so wrongly in at most 5 % of runs."""
+        return self.autocorrelation.p is not None and self.autocorrelation.p <= SIGNIFICANCE_LEVEL
+
+    def as_json(self) -> JsonObject:
+        """Return the JSON of a report (docs/reference/report.md)."""
+        return {
+            "autocorrelation": self.autocorrelation.as_json(),
+            "noticed_share": self.noticed_share,
+            "of_share": DRIFT_SHARE,
+            "of_repetitions": DRIFT_LENGTH,
+        }
+
+
+def drift_of(cells: Sequence[Cell], metric: str, comparisons: Sequence[Comparison]) -> Drift | None:
+    """Return the drift of a metric's differences; None if nothing is compared.
+
+    The value of a repetition is the mean over sites of the log ratios, each centred by its site; a
+    timeout counts as its limit. Comparisons with a value of 0 have no ratios and are left out.
+    """
+    by_comparison: dict[tuple[str, Comparison], list[Cell]] = {}
+    for cell in cells:
+        if cell.metric == metric:
+            by_comparison.setdefault((cell.network, cell.comparison), []).append(cell)
+    repetitions = max((int(cell.loads[0].max(initial=0)) for cell in cells), default=0)
+    rows = [_differences(group, repetitions) for group in by_comparison.values()]
+    if not rows:
+        return None
+    stacks = sorted({name for asked in comparisons for name in (asked.stack, asked.reference)})
+    pairs = tuple((stacks.index(each.stack), stacks.index(each.reference)) for each in comparisons)
+    found = lag_one(np.array(rows))
+    networks = len({network for network, _ in by_comparison})
+    return Drift(found, noticed_share(found.n, len(stacks), pairs, networks))
+
+
+def _differences(cells: Sequence[Cell], repetitions: int) -> Floats:
+    """Return one value per repetition; not-a-number if there is none."""
+    sums, counts = np.zeros((2, repetitions))
+    for cell in cells:
+        places, x, r = cell.loads
+        limited = (up_to_limit(each[None], [cell.limit])[0] for each in (x, r))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.subtract(*map(np.log, limited))
+        there = np.isfinite(ratios)
+        if not there.all() or not there.any():
+            return np.full(repetitions, np.nan)
+        sums[places - 1] += ratios - ratios.mean()
+        counts[places - 1] += 1
+    with np.errstate(invalid="ignore"):
+        means: Floats = sums / counts
+    return means

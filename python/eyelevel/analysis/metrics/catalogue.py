@@ -1,33 +1,44 @@
-"""The one table of all metrics; it also writes `docs/reference/metrics.md`."""
+"""The one table of all metrics; it also writes `docs/reference/metrics.md`.
+
+Every metric of one load: frames and a record in, numbers out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
-from eyelevel.analysis.metrics.browser.cumulative_layout_shift import cumulative_layout_shift
-from eyelevel.analysis.metrics.browser.dom_content_loaded import dom_content_loaded
-from eyelevel.analysis.metrics.browser.first_contentful_paint import first_contentful_paint
-from eyelevel.analysis.metrics.browser.largest_contentful_paint import largest_contentful_paint
-from eyelevel.analysis.metrics.browser.largest_contentful_paint_parts import (
+from eyelevel.analysis.metrics.browser import (
     PaintParts,
+    cumulative_layout_shift,
+    dom_content_loaded,
+    first_contentful_paint,
+    largest_contentful_paint,
     largest_contentful_paint_parts,
+    page_load_time,
+    time_to_first_byte,
+    total_blocking_time,
 )
-from eyelevel.analysis.metrics.browser.page_load_time import page_load_time
-from eyelevel.analysis.metrics.browser.time_to_first_byte import time_to_first_byte
-from eyelevel.analysis.metrics.browser.total_blocking_time import total_blocking_time
-from eyelevel.analysis.metrics.network.connections import connection_count
-from eyelevel.analysis.metrics.network.handshakes import handshake_count
-from eyelevel.analysis.metrics.network.objects import object_count
-from eyelevel.analysis.metrics.network.received_bytes import received_bytes
-from eyelevel.analysis.metrics.visual.contentful_speed_index import contentful_speed_index
-from eyelevel.analysis.metrics.visual.first_visual_change import first_visual_change
-from eyelevel.analysis.metrics.visual.history import VisualHistory
-from eyelevel.analysis.metrics.visual.last_visual_change import last_visual_change
-from eyelevel.analysis.metrics.visual.perceptual_speed_index import perceptual_speed_index
-from eyelevel.analysis.metrics.visual.speed_index import speed_index
-from eyelevel.analysis.metrics.visual.visual_complete import visual_complete
+from eyelevel.analysis.metrics.network import (
+    connection_count,
+    handshake_count,
+    object_count,
+    received_bytes,
+)
+from eyelevel.analysis.metrics.visual import (
+    Picture,
+    Progress,
+    VisualHistory,
+    contentful_speed_index,
+    first_visual_change,
+    last_visual_change,
+    perceptual_speed_index,
+    speed_index,
+    thin_progress,
+    visual_complete,
+    visual_history,
+)
 from eyelevel.base.json_types import JsonMapping
 
 Record = JsonMapping
@@ -249,3 +260,49 @@ METRICS_BY_NAME: dict[str, Metric] = {metric.name: metric for metric in METRICS}
 
 PRIMARY_METRICS: tuple[str, ...] = tuple(metric.name for metric in METRICS if metric.unit == "ms")
 """The metrics that can be a study's primary one: times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The results computed from one load: every metric by name, and its visual progress."""
+
+    metrics: dict[str, float | None]
+    progress: Progress = ()
+
+
+def compute_metrics(
+    frames: Iterable[tuple[float, Picture]], record: Record
+) -> dict[str, float | None]:
+    """Return every metric of one load by its name; None if its event did not happen.
+
+    `frames` are `(at_ms, picture)` in order of time, the start state first; they are read once.
+    """
+    return _measure(frames, record).metrics
+
+
+class StoredFrame(Protocol):
+    """A frame as the store returns it."""
+
+    @property
+    def at_ms(self) -> float:
+        """The display time, in ms."""
+
+    @property
+    def picture(self) -> Picture:
+        """The image as an array."""
+
+
+def measure(record: Record, frames: Iterable[StoredFrame]) -> Measured:
+    """Return every metric of one stored load, and its progress; its frames are read once."""
+    return _measure(((frame.at_ms, frame.picture) for frame in frames), record)
+
+
+def metrics_of(record: Record, frames: Iterable[StoredFrame]) -> dict[str, float | None]:
+    """Return every metric of one stored load."""
+    return measure(record, frames).metrics
+
+
+def _measure(frames: Iterable[tuple[float, Picture]], record: Record) -> Measured:
+    history = visual_history(frames)
+    metrics = {metric.name: metric.function(history, record) for metric in METRICS}
+    return Measured(metrics, thin_progress(history))

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from eyelevel.analysis.metrics.network.objects import find_fetched_objects
-from eyelevel.analysis.metrics.network.received_bytes import received_bytes
-from eyelevel.analysis.metrics.visual.first_visual_change import first_visual_change
-from eyelevel.analysis.metrics.visual.history import Picture, visual_history
-from eyelevel.analysis.metrics.visual.last_visual_change import last_visual_change
-from eyelevel.analysis.metrics.visual.speed_index import speed_index
+from eyelevel.analysis.metrics.network import find_fetched_objects, received_bytes
+from eyelevel.analysis.metrics.visual import (
+    Picture,
+    first_visual_change,
+    last_visual_change,
+    speed_index,
+    visual_history,
+)
 from eyelevel.base.json_types import JsonMapping
 
 STEP_METRICS: dict[str, str] = {

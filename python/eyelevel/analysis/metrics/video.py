@@ -17,13 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from eyelevel.analysis.metrics.visual.contentful_speed_index import shares_of_most
-from eyelevel.analysis.metrics.visual.edges import edges
-from eyelevel.analysis.metrics.visual.history import Picture, histogram
-from eyelevel.analysis.metrics.visual.perceptual_speed_index import index_from_first_change
-from eyelevel.analysis.metrics.visual.speed_index import missing_area
-from eyelevel.analysis.metrics.visual.structural_similarity import luma, structural_similarity
-from eyelevel.analysis.metrics.visual.visual_progress import progress_parts
+from eyelevel.analysis.metrics.visual import (
+    Picture,
+    edges,
+    histogram,
+    index_from_first_change,
+    luma,
+    missing_area,
+    progress_parts,
+    shares_of_most,
+    structural_similarity,
+)
 
 THUMBNAIL_PX = 400
 """The longer side of the thumbnails that are compared."""

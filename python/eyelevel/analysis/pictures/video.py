@@ -26,7 +26,7 @@ from eyelevel.analysis.metrics.video import (
     find_viewport,
     is_orange,
 )
-from eyelevel.analysis.metrics.visual.history import Picture
+from eyelevel.analysis.metrics.visual import Picture
 from eyelevel.base.errors import VideoError
 
 READ_TIMEOUT_S = 600.0

@@ -7,8 +7,7 @@ A factor that slows both stacks of a run cancels within that run, and affects no
 import math
 from dataclasses import dataclass, replace
 
-from eyelevel.analysis.stats.bounded_gain import Loads, blocks_to_part, bounded_log_gain
-from eyelevel.analysis.stats.censoring.timeouts import Timeouts, timeouts
+from eyelevel.analysis.stats.censoring import Timeouts, timeouts
 from eyelevel.analysis.stats.estimate import (
     CONFIDENCE,
     Estimate,
@@ -18,6 +17,7 @@ from eyelevel.analysis.stats.estimate import (
 )
 from eyelevel.analysis.stats.paired_gains import as_gain
 from eyelevel.analysis.stats.quantile import DECIDING_POWER
+from eyelevel.analysis.stats.quantile_gain import Loads, blocks_to_part, bounded_log_gain
 from eyelevel.analysis.stats.sequential import Horizon
 
 Horizons = tuple[Horizon, Horizon] | None

@@ -17,7 +17,7 @@ from eyelevel.analysis.stats.estimate import (
     undetermined,
 )
 from eyelevel.analysis.stats.families import holm
-from eyelevel.analysis.stats.hypothesis.difference import DifferenceTest, test_result
+from eyelevel.analysis.stats.hypothesis import DifferenceTest, test_result
 from eyelevel.analysis.stats.paired_gains import NO_SPREAD, as_gain
 
 Places = NDArray[np.int64]

@@ -1,7 +1,7 @@
 """The table of trials: one row per record, and which rows count.
 
 `table` reads every record of a run once, computes its metrics and `facts` (small columns, of which
-`downlink`, `limits` and `timer_gap` are read from logs in the record), and caches the rows in
+`waits`, `limits` and `timer_gap` are read from logs in the record), and caches the rows in
 `trials.parquet`. `post_hoc_exclusions` then excludes loads by comparing them with the other loads
 of the page. `blocks` leaves out failed loads and the pairs that they are part of, and returns the
 remaining values as arrays.

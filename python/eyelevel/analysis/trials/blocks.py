@@ -129,7 +129,7 @@ def limit_of(metric: str) -> pl.Expr:
 def up_to_limit(metric: str) -> pl.Expr:
     """Return the metric's column for means: a timeout counts as its limit.
 
-    `eyelevel.analysis.stats.censoring.timeouts` counts in the same way.
+    `eyelevel.analysis.stats.censoring` counts in the same way.
     """
     return with_timeouts(metric).clip(upper_bound=limit_of(metric))
 

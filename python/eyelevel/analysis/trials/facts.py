@@ -2,20 +2,28 @@
 
 A study has 150,000 records of tens of kilobytes each: they are read one by one, and only this row
 of small columns remains of each.
+
+Compute one trial's row: its machine, its facts, metrics, visual progress and waits. Test whether
+stacks differ in how often their loads time out, or their attempts fail. The differences between
+stacks that can only be measured: one table of columns and titles.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import polars as pl
 
-from eyelevel.analysis.metrics.network.objects import cleartext_share
-from eyelevel.analysis.trials.downlink import MEASURES, measures_of
+from eyelevel.analysis.metrics.catalogue import Measured
+from eyelevel.analysis.metrics.network import cleartext_share
+from eyelevel.analysis.stats.hypothesis import RateTest, rates_differ
 from eyelevel.analysis.trials.limits import LIMITS, limits_of
+from eyelevel.analysis.trials.waits import MEASURES, WAITS_COLUMNS, measures_of, waits_of
 from eyelevel.base.json_types import JsonMapping
 from eyelevel.plan.user_timings import user_timings
+from eyelevel.store.frames import Frames
 from eyelevel.store.hashing import canonical_json
-from eyelevel.store.outcomes import NOT_RECORDED
+from eyelevel.store.outcomes import CENSORED, NOT_RECORDED, OUTCOMES_BY_NAME
 from eyelevel.store.unused_connections import count_unused_connections, outlives_visits
 
 TRIAL_COLUMNS: dict[str, pl.DataType] = {
@@ -240,3 +248,123 @@ def _busy_ms(start: float, length: float, tasks_ms: Spans) -> float:
         max(0.0, min(end, task_start + task_length) - max(start, task_start))
         for task_start, task_length in tasks_ms
     )
+
+
+Measure = Callable[[JsonMapping, Frames], Measured]
+Row = tuple[object, ...]
+
+# Of loads that ended `ok`: times, and the visual progress from each on, 0 to 1.
+PROGRESS_COLUMNS: dict[str, pl.DataType] = {
+    "progress_at_ms": pl.List(pl.Float32()),
+    "progress_share": pl.List(pl.Float32()),
+}
+
+# The inputs that a row was computed from.
+SOURCE_COLUMNS: dict[str, pl.DataType] = {
+    "record_sha256": pl.String(),
+    "record_stamp": pl.String(),
+    "frames_stamp": pl.String(),
+    "computed_by": pl.String(),
+}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a run's rows: the metrics' names, and the function that measures a load.
+
+    `version` names the code that computes; None: the cache is neither read nor written.
+    """
+
+    names: tuple[str, ...]
+    measure: Measure
+    version: str | None = None
+
+    def schema(self) -> dict[str, pl.DataType]:
+        """Return the names and types of all columns."""
+        metrics = {name: pl.Float64() for name in self.names}
+        return (
+            TRIAL_COLUMNS
+            | FACT_COLUMNS
+            | metrics
+            | PROGRESS_COLUMNS
+            | WAITS_COLUMNS
+            | SOURCE_COLUMNS
+        )
+
+    def row(self, record: JsonMapping, frames: Callable[[], Frames]) -> Row:
+        """Return a trial's values, in the schema's order, without SOURCE_COLUMNS."""
+        found = self.measure(record, frames()) if _has_loaded(record) else Measured({})
+        metrics = (found.metrics.get(name) for name in self.names)
+        progress = zip(*found.progress, strict=True) if found.progress else (None, None)
+        waits = waits_of(record, found.progress, found.metrics.get("speed_index_ms"))
+        return (*facts_of(record), *metrics, *map(_as_list, progress), *waits)
+
+
+def _as_list(values: Iterable[float] | None) -> list[float] | None:
+    return None if values is None else list(values)
+
+
+def _has_loaded(record: JsonMapping) -> bool:
+    """Return whether the page loaded, so that the load has values, whether or not it counts."""
+    outcome, navigation = record["outcome"], record["navigation"]
+    if outcome == "ok" or outcome in CENSORED:
+        return bool(outcome == "ok")
+    return navigation is not None and navigation["page_load_time_ms"] is not None
+
+
+def event_rates(table: pl.DataFrame, stacks: Sequence[str], fault: str) -> RateTest:
+    """Test outcomes with this `fault`, over the blocks that have a trial of every stack.
+
+    "result": loads that timed out; "instrument": attempts that failed.
+    """
+    names = [name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.fault == fault]
+    # A failed attempt counts even if a retry succeeded.
+    again = (pl.col("retried") > 0) if fault == "instrument" else pl.lit(False)
+    happened = (
+        table.with_columns(event=pl.col("outcome").is_in(names) | again)
+        .group_by("block", maintain_order=True)
+        .agg(pl.col("stack"), pl.col("event"))
+    )
+    rows = []
+    for names_seen, events in happened.select("stack", "event").iter_rows():
+        by_stack = dict(zip(names_seen, events, strict=True))
+        if len(by_stack) == len(stacks):
+            rows.append([by_stack[stack] for stack in stacks])
+    return rates_differ(rows)
+
+
+@dataclass(frozen=True)
+class MeasuredColumn:
+    """A column of the trials' table, with its title and format in the table of stacks."""
+
+    aspect: str
+    column: str
+    text: str
+
+
+MEASURED: tuple[MeasuredColumn, ...] = (
+    MeasuredColumn("encoded head of a request, mean", "request_head_bytes", "{:.0f} bytes"),
+    MeasuredColumn("encoded head of a response, mean", "response_head_bytes", "{:.0f} bytes"),
+    MeasuredColumn("bytes in cleartext", "cleartext_share", "{:.0%}"),
+    MeasuredColumn("connections opened", "connections_opened", "{:.0f}"),
+    MeasuredColumn("connections without a request", "unused_connections", "{:.0f}"),
+    MeasuredColumn(
+        "bytes on connections without a request", "unused_connection_bytes", "{:,.0f} bytes"
+    ),
+    MeasuredColumn("packets up for each packet down", "packets_up_per_down", "{:.2f}"),
+    MeasuredColumn("browser's CPU time per load", "browser_cpu_s", "{:.1f} s"),
+    MeasuredColumn("servers' CPU time per load", "server_cpu_ms", "{:.1f} ms"),
+)
+
+
+def measured_rows(table: pl.DataFrame, stacks: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Return each aspect with its median over the `ok` loads of each stack, or a dash."""
+    counted = table.filter(pl.col("outcome") == "ok")
+    rows = []
+    for measured in MEASURED:
+        values = []
+        for stack in stacks:
+            seen = counted.filter(pl.col("stack") == stack)[measured.column].drop_nulls()
+            values.append(measured.text.format(seen.median()) if seen.len() else "\N{EN DASH}")
+        rows.append((measured.aspect, values))
+    return rows

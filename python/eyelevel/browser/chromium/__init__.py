@@ -2,7 +2,7 @@
 
 Start reading at `load`. `process` starts a Chromium with a debugging pipe and ends it; `devtools`
 is the client on that pipe; `page_setup` sets viewport, device and conditions; `first_visit` makes
-the visit before a measured one; `capture`, `network_log`, `console`, `logs` and `timings` observe;
+the visit before a measured one; `capture`, `network_log` and `logs` observe;
 `input` scrolls, clicks and runs scripts after the load.
 
 Event readers are pure: they are fed every event and are queried at the end. `request_scheduling`

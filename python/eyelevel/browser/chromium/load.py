@@ -7,6 +7,13 @@ involved. `tests/system/browser/test_browser_load.py` checks this against the pa
 
 Profile and context are new, so nothing is cached. `Network.setCacheDisabled` stays off: it adds
 headers and makes Chromium fetch preloaded and repeated objects twice, unlike any first visit.
+
+Console errors of the page and the browser, one line each (pure).
+
+Collect DevTools' events of the newest document, to cross-check its timings (pure).
+
+Times are CLOCK_MONOTONIC seconds, as Chromium stamps these events, except paints in the performance
+timeline, which have wall time.
 """
 
 from __future__ import annotations
@@ -17,26 +24,32 @@ from dataclasses import replace
 from eyelevel.base.errors import BrowserError, BrowserGoneError, BrowserStartError, PageAnswerError
 from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.chromium.capture import capture_of
-from eyelevel.browser.chromium.console import ConsoleErrors
 from eyelevel.browser.chromium.devtools import DevTools, navigation_error
-from eyelevel.browser.chromium.document_events import DocumentEvents
 from eyelevel.browser.chromium.first_visit import FirstVisit, observe_with
 from eyelevel.browser.chromium.input import DevToolsInput
 from eyelevel.browser.chromium.logs import Logs, netlog_arguments
 from eyelevel.browser.chromium.network_log import NetworkLog
-from eyelevel.browser.chromium.page_setup import set_up_page
+from eyelevel.browser.chromium.page_setup import read_timings, set_up_page
 from eyelevel.browser.chromium.process import Chromium, browser_arguments
-from eyelevel.browser.chromium.timings import read_timings
-from eyelevel.browser.cross_check import differences_ms, disagreement
+from eyelevel.browser.cross_check import BrowserEvents, differences_ms, disagreement
 from eyelevel.browser.messages import bytes_of
 from eyelevel.browser.observations import LoadEnd, LoadSettings, Navigation, RawLoad, StepLoad
-from eyelevel.browser.page_timings import NavigationClock, is_of_no_server, navigation_from
-from eyelevel.browser.phases import Phases, until_now
-from eyelevel.browser.profiles import new_profile
-from eyelevel.browser.program import PROFILE
-from eyelevel.browser.settle import settle
+from eyelevel.browser.page_timings import (
+    NavigationClock,
+    PageAnswer,
+    is_of_no_server,
+    navigation_from,
+)
+from eyelevel.browser.processes import PROFILE, new_profile
 from eyelevel.browser.steps import AfterLoad, split_by_steps
-from eyelevel.browser.waiting import QuietRule, rule_from_now, wait_for_load
+from eyelevel.browser.waiting import (
+    Phases,
+    QuietRule,
+    rule_from_now,
+    settle,
+    until_now,
+    wait_for_load,
+)
 
 START_TIMEOUT_S = 30.0
 """Time limit for the browser to start and open an empty page; normally half a second."""
@@ -332,3 +345,131 @@ class _Load:
         session = self._browser.session
         state = session.exit_text() if session is not None else "not started"
         return f"browser process: {state}; its output: {self._browser.log_tail() or 'nothing'}"
+
+
+ERRORS_MAX = 100
+"""Maximum number of console errors kept, so that an endless loop cannot fill the record."""
+
+LENGTH_MAX = 1000
+"""Maximum characters kept of each error."""
+
+
+class ConsoleErrors:
+    """Collects console errors; `texts` has them in order."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def handle_event(self, method: str, parameters: JsonObject) -> None:
+        """Store the event's text if it reports an error."""
+        reader = _READERS.get(method)
+        text = reader(parameters)[:LENGTH_MAX] if reader is not None else ""
+        if text and len(self.texts) < ERRORS_MAX:
+            self.texts.append(text)
+
+
+def _log_text(parameters: JsonObject) -> str:
+    entry = parameters["entry"]
+    return f"{entry['text']} {entry.get('url', '')}".strip() if entry["level"] == "error" else ""
+
+
+def _console_text(parameters: JsonObject) -> str:
+    if parameters["type"] not in ("error", "assert"):
+        return ""
+    arguments = parameters["args"]
+    return " ".join(str(item.get("value", item.get("description", ""))) for item in arguments)
+
+
+def _exception_text(parameters: JsonObject) -> str:
+    details = parameters["exceptionDetails"]
+    return str(details.get("exception", {}).get("description") or details["text"])
+
+
+_READERS = {
+    "Log.entryAdded": _log_text,
+    "Runtime.consoleAPICalled": _console_text,
+    "Runtime.exceptionThrown": _exception_text,
+}
+
+
+EVENTS_MAX = 1000
+"""Maximum number of events kept per kind and document; browsers buffer 150 paints."""
+
+REPEATED = ("DOMContentLoaded", "load")
+"""Events that fire again if the page rewrites its document (`document.open`); the page's
+timings have the first one.
+"""
+
+
+class DocumentEvents:
+    """Collects events of the page's session; `lifecycle_s` has those of the newest document."""
+
+    def __init__(self, main_frame: str) -> None:
+        self.lifecycle_s: dict[str, float] = {}
+        self._all_s: dict[str, list[float]] = {}
+        self._main_frame = main_frame
+        self._loader = ""
+        self._response: tuple[str, float] | None = None
+        self._largest_wall_s: list[float] = []
+
+    def handle_event(self, method: str, parameters: JsonObject) -> None:
+        """Handle one event of the page's session."""
+        if method == "Page.lifecycleEvent" and parameters["frameId"] == self._main_frame:
+            # A rewritten document sends `init` again, but keeps its loader id and its timings.
+            if parameters["name"] == "init" and parameters["loaderId"] != self._loader:
+                self._loader = parameters["loaderId"]
+                self.lifecycle_s.clear()
+                self._all_s.clear()
+                self._largest_wall_s.clear()
+            self.lifecycle_s.setdefault(parameters["name"], parameters["timestamp"])
+            if parameters["name"] in REPEATED:
+                of_name = self._all_s.setdefault(parameters["name"], [])
+                of_name[EVENTS_MAX:] = [parameters["timestamp"]]
+        elif method == "Network.responseReceived":
+            self._take_response(parameters)
+        elif method == "PerformanceTimeline.timelineEventAdded":
+            event = parameters["event"]
+            largest = event.get("lcpDetails")
+            room = len(self._largest_wall_s) < EVENTS_MAX
+            if event["frameId"] == self._main_frame and largest is not None and room:
+                self._largest_wall_s.append(event["time"])
+
+    def since(self, start_s: float, answer: PageAnswer) -> BrowserEvents:
+        """Return the newest document's event times relative to its navigation start, `start_s`.
+
+        Some events occur more than once (the load event of a rewritten document, candidates for the
+        largest paint); of those the one nearest to the page's own timing is returned.
+        """
+
+        def ms(at_s: float | None) -> float | None:
+            return None if at_s is None else (at_s - start_s) * 1e3
+
+        def nearest(times_ms: list[float], said_ms: float | None) -> float | None:
+            return min(times_ms, key=lambda at_ms: abs(at_ms - (said_ms or 0.0)), default=None)
+
+        def repeated_ms(name: str) -> list[float]:
+            return [(at_s - start_s) * 1e3 for at_s in self._all_s.get(name, ())]
+
+        largest_ms = [at_s * 1e3 - answer["timeOrigin"] for at_s in self._largest_wall_s]
+        loader, response_s = self._response or ("", None)
+        return BrowserEvents(
+            load_ms=nearest(repeated_ms("load"), answer["load"]),
+            dom_content_loaded_ms=nearest(
+                repeated_ms("DOMContentLoaded"), answer["domContentLoaded"]
+            ),
+            response_ms=ms(response_s) if loader == self._loader else None,
+            first_contentful_paint_ms=ms(self.lifecycle_s.get("firstContentfulPaint")),
+            largest_contentful_paint_ms=nearest(largest_ms, answer["lcp"]),
+        )
+
+    def _take_response(self, event: JsonObject) -> None:
+        # A document's request id is its loader id. A cached response has the times of another load.
+        response, loader = event["response"], event["requestId"]
+        cached = ("fromServiceWorker", "fromDiskCache", "fromPrefetchCache")
+        if loader != event.get("loaderId") or event.get("frameId") != self._main_frame:
+            return
+        timing = response.get("timing") or {}
+        since_ms = timing.get("receiveHeadersStart", -1.0)
+        known = since_ms >= 0 and not any(response.get(name) for name in cached)
+        at_s = timing["requestTime"] + since_ms / 1e3 if known else None
+        self._response = (loader, at_s) if at_s is not None else None

@@ -1,21 +1,112 @@
-"""Types of the DevTools events that we use; field names are the protocol's."""
+"""Types of the DevTools events that we use; field names are the protocol's.
 
-from typing import (
-    NotRequired,  # pydantic needs this one before Python 3.12
-)
+Types of the DevTools results that we use; field names are the protocol's.
+"""
 
+from typing import Annotated, NotRequired
+
+from pydantic import Field
 from typing_extensions import TypedDict
 
-from eyelevel.browser.chromium.answers import ANSWERS
-from eyelevel.browser.messages import (
-    Bytes,
-    Messages,
-    Milliseconds,
-    Number,
-    Offset,
-    Seconds,
-    Status,
-)
+from eyelevel.browser.messages import Bytes, Messages, Milliseconds, Number, Offset, Seconds, Status
+
+
+class _Attached(TypedDict):
+    sessionId: str
+
+
+class _Thrown(TypedDict):
+    description: NotRequired[str]
+
+
+class _ExceptionDetails(TypedDict):
+    text: str
+    exception: NotRequired[_Thrown]
+
+
+class _Version(TypedDict):
+    product: str
+    userAgent: str
+
+
+class _Context(TypedDict):
+    browserContextId: str
+
+
+class _Target(TypedDict):
+    targetId: str
+
+
+class _Picture(TypedDict):
+    data: str
+
+
+class _Metric(TypedDict):
+    name: str
+    value: Annotated[float, Field(allow_inf_nan=False)]
+
+
+class _Metrics(TypedDict):
+    metrics: list[_Metric]
+
+
+class _Evaluated(TypedDict):
+    result: dict[str, object]
+    exceptionDetails: NotRequired[_ExceptionDetails]
+
+
+class _World(TypedDict):
+    executionContextId: Number
+
+
+class _Part(TypedDict):
+    data: str
+    eof: bool
+    base64Encoded: NotRequired[bool]
+
+
+class _Node(TypedDict):
+    nodeId: Number
+
+
+class _Document(TypedDict):
+    root: _Node
+
+
+class _Quads(TypedDict):
+    quads: list[Annotated[list[Offset], Field(min_length=8, max_length=8)]]
+
+
+class _Resource(TypedDict):
+    success: bool
+    httpStatusCode: NotRequired[float]
+    netErrorName: NotRequired[str]
+
+
+class _Loaded(TypedDict):
+    resource: _Resource
+
+
+class _Navigation(TypedDict):
+    errorText: NotRequired[str]
+
+
+_ANSWERS = {
+    "Browser.getVersion": _Version,
+    "DOM.getContentQuads": _Quads,
+    "DOM.getDocument": _Document,
+    "DOM.querySelector": _Node,
+    "IO.read": _Part,
+    "Network.loadNetworkResource": _Loaded,
+    "Page.captureScreenshot": _Picture,
+    "Page.createIsolatedWorld": _World,
+    "Page.navigate": _Navigation,
+    "Performance.getMetrics": _Metrics,
+    "Runtime.evaluate": _Evaluated,
+    "Target.attachToTarget": _Attached,
+    "Target.createBrowserContext": _Context,
+    "Target.createTarget": _Target,
+}
 
 
 class _Frame(TypedDict):
@@ -160,17 +251,13 @@ class _ConsoleCalled(TypedDict):
     args: list[_ConsoleArgument]
 
 
-class _Thrown(TypedDict):
-    description: NotRequired[str]
-
-
-class _ExceptionDetails(TypedDict):
+class _ThrownDetails(TypedDict):
     text: str
     exception: NotRequired[_Thrown]
 
 
 class _ExceptionThrown(TypedDict):
-    exceptionDetails: _ExceptionDetails
+    exceptionDetails: _ThrownDetails
 
 
 class _FrameMetadata(TypedDict):
@@ -199,10 +286,6 @@ class _TraceData(TypedDict):
 
 class _TraceComplete(TypedDict):
     stream: NotRequired[str]
-
-
-class _Attached(TypedDict):
-    sessionId: str
 
 
 class _TargetInfo(TypedDict):
@@ -276,4 +359,4 @@ EVENTS = {
     "Tracing.tracingComplete": _TraceComplete,
 }
 
-CHROMIUM = Messages(EVENTS, ANSWERS)
+CHROMIUM = Messages(EVENTS, _ANSWERS)

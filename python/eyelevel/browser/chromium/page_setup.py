@@ -1,12 +1,18 @@
-"""Set up viewport, device and conditions of a page before it is opened."""
+"""Set up viewport, device and conditions of a page before it is opened.
+
+Read a page's own timings in Chromium, once after the load, and its timer's gaps.
+
+A timer of 20 ms runs in the main frame. If it fires later than a long task explains, the renderer
+may have lacked CPU time (`eyelevel.analysis.trials.facts` decides).
+"""
 
 from __future__ import annotations
 
+from eyelevel.base.errors import PageAnswerError
 from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.chromium.devtools import DevTools
-from eyelevel.browser.chromium.timings import TIMER_SCRIPT
 from eyelevel.browser.observations import LoadSettings
-from eyelevel.browser.page_answer import WORLD
+from eyelevel.browser.page_timings import SCRIPT, WORLD, PageAnswer, check_answer
 
 # Stop the text cursor from blinking: a focused field would repaint twice a second for ever. Such a
 # page is never quiet, its loads end at the cap, and its Last Visual Change is the cap, whatever the
@@ -53,7 +59,7 @@ def _calls(
         ("Emulation.setEmulatedMedia", {"features": [scheme]}),
         ("Page.addScriptToEvaluateOnNewDocument", {"source": STEADY_CARET_SCRIPT}),
         # Run it in an isolated world, so that no page can see or disturb it.
-        ("Page.addScriptToEvaluateOnNewDocument", {"source": TIMER_SCRIPT, "worldName": WORLD}),
+        ("Page.addScriptToEvaluateOnNewDocument", {"source": _TIMER_SCRIPT, "worldName": WORLD}),
     ]
     if settings.mobile:
         version = devtools.call("Browser.getVersion", None, "", deadline)
@@ -91,3 +97,56 @@ def mobile_user_agent(desktop: str) -> str:
         "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "
         f"Chrome/{version}.0.0.0 Mobile Safari/537.36"
     )
+
+
+GAP_KEPT_MS = 50
+GAPS_MAX = 1000
+"""Maximum number of gaps stored; gaps of at most `GAP_KEPT_MS` are not stored."""
+
+# A page can clear all timers by counting up their ids; a posted task has no such id.
+_TIMER_SCRIPT = f"""
+(() => {{
+  if (window !== window.top || Object.hasOwn(globalThis, 'timerGaps')) return;
+  const gaps = [];
+  globalThis.timerGaps = gaps;
+  let last = performance.now();
+  const next = () => scheduler.postTask(tick, {{ delay: 20 }});
+  const tick = () => {{
+    const now = performance.now();
+    if (now - last > {GAP_KEPT_MS} && gaps.length < {GAPS_MAX}) gaps.push([last, now - last]);
+    last = now;
+    next();
+  }};
+  next();
+}})()
+"""
+
+
+def read_timings(
+    devtools: DevTools, page: str, main_frame: str, javascript: bool, deadline: float
+) -> PageAnswer:
+    """Return the validated result of `SCRIPT`, run in our isolated world of the session `page`.
+
+    `javascript`: whether the page's scripts are enabled; if not, they are enabled meanwhile, since
+    no script of ours would run either. Events of the largest paint arrive before this returns.
+    Raises the errors of `DevTools.call` and `PageAnswerError`.
+    """
+
+    def call(method: str, parameters: dict[str, object]) -> dict[str, object]:
+        return devtools.call(method, parameters, page, deadline)
+
+    if not javascript:
+        call("Emulation.setScriptExecutionDisabled", {"value": False})
+    # The timer runs in the world of this name, too.
+    world = call("Page.createIsolatedWorld", {"frameId": main_frame, "worldName": WORLD})
+    context = world["executionContextId"]
+    evaluate = {"expression": SCRIPT, "contextId": context, "returnByValue": True}
+    reply = devtools.call("Runtime.evaluate", evaluate, page, deadline)
+    for types in (["largest-contentful-paint"], []):
+        # Buffered entries are sent before the reply; none are sent while the page loads.
+        call("PerformanceTimeline.enable", {"eventTypes": types})
+    if not javascript:
+        call("Emulation.setScriptExecutionDisabled", {"value": True})
+    if "exceptionDetails" in reply:
+        raise PageAnswerError("the page's own timings cannot be read: the script failed there")
+    return check_answer(reply.get("result", {}).get("value"))

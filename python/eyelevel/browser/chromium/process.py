@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from eyelevel.browser.processes import move_high
-from eyelevel.browser.program import BrowserProgram, browser_environment, find_program
+from eyelevel.browser.processes import BrowserProgram, browser_environment, find_program, move_high
 from eyelevel.lab.confinement import is_unsafe
 
 EXECUTABLES: tuple[str, ...] = (

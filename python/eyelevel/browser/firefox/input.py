@@ -12,7 +12,7 @@ from eyelevel.browser.firefox.bidi import BiDi
 from eyelevel.browser.firefox.tab import FirefoxTab, text_answer
 from eyelevel.browser.messages import first_line, parse_answer, refusal_of
 from eyelevel.browser.observations import LoadSettings
-from eyelevel.browser.page_answer import WORLD
+from eyelevel.browser.page_timings import WORLD
 from eyelevel.browser.steps import (
     FIND_TIMEOUT_S,
     NO_ELEMENT,

@@ -39,10 +39,9 @@ from eyelevel.browser.observations import (
     StepLoad,
 )
 from eyelevel.browser.page_timings import is_of_no_server, navigation_from
-from eyelevel.browser.phases import Phases, until_now
-from eyelevel.browser.profiles import new_profile
-from eyelevel.browser.settle import settle
+from eyelevel.browser.processes import new_profile
 from eyelevel.browser.steps import AfterLoad, split_by_steps
+from eyelevel.browser.waiting import Phases, settle, until_now
 
 START_TIMEOUT_S = 60.0
 """Time limit for Firefox to answer; normally two seconds, many times that on a busy machine."""

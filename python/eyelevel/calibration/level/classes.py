@@ -3,15 +3,21 @@
 A difference is an interval, never a point. It is `equal` only if the whole interval lies within the
 margin, and `inherent` or the browser's only if it lies within the range that is expected. It is
 `unequal` only if it lies outside of all that is allowed. An interval across a limit is `unknown`.
+
+Define an aspect in which stacks may differ, and how it is measured. The networks over which two
+stacks are compared, and the transfers on each.
 """
 
 import math
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from eyelevel.analysis.stats.estimate import Estimate, undetermined, welch_estimate
+from eyelevel.base.json_types import JsonMapping
+from eyelevel.plan.networks.network import Network
+from eyelevel.plan.stacks import Stack
 
 Class = Literal["equal", "inherent", "browser", "unequal", "unknown", "absent"]
 """The classes. `absent` is not decided from samples: it is for a stack that lacks the aspect."""
@@ -97,3 +103,95 @@ def _labels(first: set[str], second: set[str]) -> Estimate:
     if first.isdisjoint(second):
         return Estimate(1.0, 1.0, 1.0)
     return Estimate(1.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How an aspect is measured, compared and bounded.
+
+    `value`: the name of its value in a run (`eyelevel.calibration.level.page_values`,
+    `transfer_values`). `on`: the scenarios that have it. `unit` is that of value and `margin`;
+    `margin_share` is of the mean of both sides, and the larger of both margins counts. `compared`:
+    see `eyelevel.calibration.level.classes.difference`. `bound`: the range of QUIC's value less
+    TCP's that the protocols or the browser imply, with `because`, the RFC's section or the
+    browser's setting; it applies to such a pair only, and only if both stacks have the settings
+    `bound_with`. `none_of`: returns why a stack does not have the aspect, or "".
+    """
+
+    value: str
+    on: tuple[str, ...]
+    unit: str
+    source: str
+    margin: float = 0.0
+    margin_share: float = 0.0
+    compared: Compared = "mean"
+    bound: Bound | None = None
+    because: str = ""
+    bound_with: JsonMapping = field(default_factory=dict)
+    none_of: Callable[[Stack], str] | None = None
+
+    def margin_of(self, first: float, second: float) -> float:
+        """Return the margin for the means of both sides."""
+        return max(self.margin, self.margin_share * (abs(first) + abs(second)) / 2)
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """An aspect in which stacks may differ: a setting, a measurement, or both.
+
+    `says`: returns its setting in words; `settings`: the stack's settings that determine it.
+    `what`: what is measured, as a phrase. `switch`: a setting that changes only this aspect, for
+    `--effects`; empty if there is none.
+    """
+
+    name: str
+    says: Callable[[Stack], str] | None = None
+    settings: tuple[str, ...] = ()
+    what: str = ""
+    measure: Measure | None = None
+    switch: JsonMapping = field(default_factory=dict)
+
+
+PAGES = ("page on far", "page on slow")
+
+
+QUEUE_MS = 1000.0
+"""The queue's length: no first window overflows it, so that packets are lost on purpose only."""
+
+FAR = Network("far", 100_000_000, 100_000_000, 200.0, QUEUE_MS)
+"""A network on which only round trips matter."""
+SLOW = Network("slow", 468_000, 468_000, 262.0, 5 * QUEUE_MS)
+"""A network on which bytes matter: Wolsing's DA2GC, without its loss and with a queue that holds a
+window."""
+LOSSY = Network("lossy", 10_000_000, 10_000_000, 100.0, QUEUE_MS)
+"""A network that loses chosen packets."""
+
+Kind = Literal["page", "bulk", "late", "tail", "middle"]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One measurement over one network.
+
+    `page`: the generated page in Chromium. `bulk`: `body_bytes` with our own client. `tail` and
+    `middle`: the same with the last packet, or one in the middle, lost. `late`: an urgent request
+    during a body of `body_bytes`. `expected_s`: the time of one run, for the estimate of the time
+    left before the first was measured.
+    """
+
+    name: str
+    network: Network
+    kind: Kind
+    expected_s: float
+    body_bytes: int = 0
+
+
+SCENARIOS: tuple[Scenario, ...] = (
+    Scenario("page on far", FAR, "page", 4.5),
+    Scenario("page on slow", SLOW, "page", 7.5),
+    Scenario("bulk on far", FAR, "bulk", 2.0, 400_000),
+    Scenario("late on slow", SLOW, "late", 5.0, 300_000),
+    Scenario("loss at the tail", LOSSY, "tail", 2.5, 20_000),
+    Scenario("loss in the middle", LOSSY, "middle", 2.0, 40_000),
+)
+SCENARIOS_BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}

@@ -23,14 +23,14 @@ from eyelevel.base.from_outside.limits import KEPT, LINE_BYTES_MAX
 from eyelevel.base.from_outside.source import Source
 from eyelevel.base.json_types import JsonMapping
 from eyelevel.browser.chromium.process import find_executable
+from eyelevel.calibration.level.classes import SCENARIOS
 from eyelevel.calibration.level.generated_page import items
 from eyelevel.calibration.level.rows import Effect, Run
-from eyelevel.calibration.level.scenarios import SCENARIOS
-from eyelevel.calibration.validation.stack_cache import build
+from eyelevel.calibration.validation.stacks import build
 from eyelevel.lab.binary import run_tool
 from eyelevel.lab.confinement import is_unsafe
 from eyelevel.plan.stacks import Stack
-from eyelevel.store.disk.whole import write_whole
+from eyelevel.store.disk import write_whole
 
 CACHE_VERSION = 1
 NAME_HEX = 20

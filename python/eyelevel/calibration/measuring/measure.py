@@ -2,6 +2,10 @@
 
 Both alternate in every scenario, so that disturbances affect them equally. First every scenario
 gets the runs that an interval needs; then unclear ones get more of them, while time lasts.
+
+Measure by how many milliseconds an aspect changes a load.
+
+One of the two stacks is compared with itself with one setting changed, over the generated page.
 """
 
 import time
@@ -10,13 +14,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from eyelevel.base.errors import LabError
-from eyelevel.base.json_types import JsonObject
-from eyelevel.calibration.level.classes import SAMPLES_MIN
-from eyelevel.calibration.level.rows import Row, Run, count, pending, rows_of
-from eyelevel.calibration.level.scenarios import SCENARIOS, Scenario
+from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.calibration.level.aspects import ASPECTS
+from eyelevel.calibration.level.classes import SAMPLES_MIN, SCENARIOS, Scenario, difference
+from eyelevel.calibration.level.rows import Effect, Row, Run, count, pending, rows_of
 from eyelevel.calibration.measuring.cache import Effects, RunCache, browser_version
-from eyelevel.calibration.measuring.runs import Recordings, run_scenario
-from eyelevel.calibration.validation.stack_cache import build
+from eyelevel.calibration.measuring.runs import MOVED, Recordings, run_scenario
+from eyelevel.calibration.validation.stacks import build
 from eyelevel.load.host import HostSample
 from eyelevel.load.quiet_host import WAIT_S_MAX, HostWait, remember
 from eyelevel.plan.browser import Browser
@@ -24,7 +28,7 @@ from eyelevel.plan.in_force import OF_BROWSER, stack_in_force
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack
 from eyelevel.plan.variants import are_variants
-from eyelevel.store.disk.folders import temporary_folder
+from eyelevel.store.disk import temporary_folder
 
 BUDGET_S = 225.0
 """The time for runs, out of the four minutes that two stacks may take the first time."""
@@ -319,3 +323,51 @@ def _level(
     rows = rows_of(runs, in_force_of(stacks), effects)
     complete = all(min(row.runs) >= SAMPLES_MIN for row in rows)
     return Level(stacks[0].name, stacks[1].name, tuple(rows), failed, complete)
+
+
+PAGES = tuple(scenario for scenario in SCENARIOS if scenario.kind == "page")
+
+
+def measure_effects(first: Stack, second: Stack, on_step: Callable[[Step], None]) -> Effects:
+    """Measure the effects of all aspects that a single setting of one stack can change.
+
+    The effects are cached with the pair. Cached runs of a stack and its changed twin are reused.
+    Raises LabError as `validate_level`.
+    """
+    effects: Effects = {}
+    for aspect in ASPECTS:
+        for stack in (second, first):
+            switched = _switch_setting(stack, aspect.switch) if aspect.switch else None
+            if switched is not None:
+                validate_level(stack, switched, on_step, scenarios=PAGES, budget_s=0.0)
+                effects[aspect.name] = _compute_changes(RunCache((stack, switched)).runs())
+                break
+    RunCache((first, second)).keep_effects(effects)
+    return effects
+
+
+def _switch_setting(stack: Stack, switch: JsonMapping) -> Stack | None:
+    """Return the stack with the setting changed; None if that is invalid or changes nothing."""
+    if all(getattr(stack, name) == value for name, value in switch.items()):
+        return None
+    switches = ", ".join(f"{name}={value}" for name, value in switch.items())
+    changed = replace(stack, name=f"{stack.name} {switches}", **switch)
+    return None if changed.refusal() else changed
+
+
+def _compute_changes(runs: list[Run]) -> Effect:
+    by_title = {}
+    for scenario in PAGES:
+        for name, title in MOVED.items():
+            sides = [
+                [
+                    run.values[name]
+                    for run in runs
+                    if (run.scenario, run.side) == (scenario.name, side) and name in run.values
+                ]
+                for side in (0, 1)
+            ]
+            moved = difference(sides[0], sides[1], "mean")
+            if moved.determined:
+                by_title[f"{title} on {scenario.network.name}"] = moved
+    return by_title

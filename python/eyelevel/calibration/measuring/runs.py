@@ -7,8 +7,8 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Literal
 
-from eyelevel.analysis.metrics.compute import metrics_of
-from eyelevel.analysis.pathlog.packets import Arrivals, read_arrivals
+from eyelevel.analysis.metrics.catalogue import metrics_of
+from eyelevel.analysis.pathlog import Arrivals, read_arrivals
 from eyelevel.analysis.trials.disturbance import disturbance
 from eyelevel.base.errors import LabError
 from eyelevel.base.json_types import JsonMapping, JsonObject
@@ -19,21 +19,23 @@ from eyelevel.browser.chromium.request_scheduling import (
     read_network_log,
     request_scheduling,
 )
-from eyelevel.calibration.level.classes import Value
+from eyelevel.calibration.level.classes import Scenario, Value
 from eyelevel.calibration.level.generated_page import ADDRESSES, HOST, URL, Item, items
-from eyelevel.calibration.level.page_values import Scheduled, Waited, page_values, unsent_bytes_max
-from eyelevel.calibration.level.scenarios import Scenario
-from eyelevel.calibration.level.transfer_values import (
+from eyelevel.calibration.level.page_values import (
+    Scheduled,
+    Waited,
     bulk_values,
     is_intended_loss,
     late_values,
     packet_to_lose,
+    page_values,
     repair_values,
+    unsent_bytes_max,
 )
 from eyelevel.calibration.validation.bulk import LATE_URL, bulk_site, transfer_with_report
 from eyelevel.lab.client import LabSummary
 from eyelevel.load.host import HostSample
-from eyelevel.load.rules.starved import starved
+from eyelevel.load.rules import starved
 from eyelevel.load.trial import run_trial
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import lab_stack
@@ -42,7 +44,7 @@ from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stacks import Stack, Visit
 from eyelevel.plan.trials import Site, expand
 from eyelevel.sites.pack import SyntheticExchange, pack_site
-from eyelevel.store.disk.folders import temporary_folder
+from eyelevel.store.disk import temporary_folder
 
 DURATION_MS = 20_000
 """The duration limit of a transfer; the longest takes three seconds."""

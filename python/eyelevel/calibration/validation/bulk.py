@@ -8,9 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from eyelevel.analysis.pathlog.direction import DirectionLog
-from eyelevel.analysis.pathlog.reading import read_log
-from eyelevel.analysis.pathlog.summary import summarise
+from eyelevel.analysis.pathlog import DirectionLog, read_log, summarise
 from eyelevel.base.errors import LabError
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.lab.binary import find_binary
@@ -18,7 +16,7 @@ from eyelevel.lab.client import Lab, LabConfig, LabSummary, find_lost_outside
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.networks.network import Network, lab_path
 from eyelevel.plan.stacks import Stack
-from eyelevel.store.disk.folders import temporary_folder
+from eyelevel.store.disk import temporary_folder
 
 HOST = "bulk.example.test"
 LATE_URL = f"https://{HOST}/late"

@@ -14,10 +14,7 @@ from dataclasses import dataclass
 from eyelevel.base.errors import LabError
 from eyelevel.base.json_types import JsonObject
 from eyelevel.lab.binary import find_binary
-from eyelevel.plan.stack_terms import (
-    ARRIVALS_BY_ACKS,
-    ARRIVALS_BY_TIMESTAMPS,
-)
+from eyelevel.plan.stacks import ARRIVALS_BY_ACKS, ARRIVALS_BY_TIMESTAMPS
 
 CONTROLS = (
     "cubic",

@@ -3,24 +3,145 @@
 Both stacks of a pair have the same congestion control, window and pacing, and alternate; a cell is
 one network and one pair. The overhead of headers differs by protocol and is corrected for: a
 stack's share of body in the bytes on the wire is measured once, without loss.
+
+Define one cell of the yardstick: a network, a pair of stacks, and each one's transfers. The cache
+of the yardstick's cells, for this build on this kernel.
 """
 
+import hashlib
+import json
+import math
+import os
+import platform
+import statistics
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from threading import Event
+from typing import Self
 
-from eyelevel.base.errors import LabError, NetworkError
-from eyelevel.base.json_types import JsonMapping
+from eyelevel.analysis.stats.estimate import Estimate, undetermined, welch_estimate
+from eyelevel.base.errors import LabError, NetworkError, OutsideError
+from eyelevel.base.from_outside.files import read_bytes
+from eyelevel.base.from_outside.json_text import parse_object
+from eyelevel.base.from_outside.limits import KEPT
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.calibration.validation.bulk import Bulk, bulk_site, transfer
-from eyelevel.calibration.validation.stack_cache import read_cell, write_cell
-from eyelevel.calibration.validation.stack_cells import LOSSES_MIN, Cell, Side
+from eyelevel.lab.binary import binary_digest
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.networks.presets import NETWORKS_BY_NAME, get_network, why_none
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.store.disk.folders import temporary_folder
+from eyelevel.store.disk import temporary_folder, write_whole
+
+_LOSSES_MIN = 100
+"""The fewest pooled losses over a lossy network; with fewer, a cell shows little of their
+effect."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One stack of a cell; medians over its runs.
+
+    Goodput counts the body, `corrected_bit_s` also the headers' share. `retransmitted_share` and
+    `lost_outside_packets` pool all runs' packets; `lateness_us_p99` is that of the path in the
+    worst run; `failed_runs` broke off and are not in the medians.
+    """
+
+    stack: str
+    goodput_bit_s: float
+    corrected_bit_s: float
+    retransmitted_packets: int
+    retransmitted_share: float
+    queue_delay_ms_p50: float | None
+    queue_delay_ms_p95: float | None
+    lateness_us_p99: float | None
+    lost_outside_packets: int
+    failed_runs: int
+    runs: tuple[float, ...]
+
+    @classmethod
+    def of(cls, stack: str, moved: Sequence[Bulk], share: float, failed: int) -> Self:
+        """Summarise a stack's runs.
+
+        `share` is the body's share of the bytes on the wire, `failed` the number of further runs
+        that broke off.
+        """
+        sent = sum(transfer.sent_packets for transfer in moved)
+        repeated = sum(transfer.retransmitted_packets for transfer in moved)
+        goodput = statistics.median(transfer.goodput_bit_s for transfer in moved)
+        late = [us for transfer in moved if (us := transfer.lateness_us_p99) is not None]
+        return cls(
+            stack=stack,
+            goodput_bit_s=goodput,
+            corrected_bit_s=goodput / share,
+            retransmitted_packets=repeated,
+            retransmitted_share=repeated / sent if sent else 0.0,
+            queue_delay_ms_p50=_median([transfer.queue_delay_ms_p50 for transfer in moved]),
+            queue_delay_ms_p95=_median([transfer.queue_delay_ms_p95 for transfer in moved]),
+            lateness_us_p99=max(late, default=None),
+            lost_outside_packets=sum(transfer.lost_outside_packets for transfer in moved),
+            failed_runs=failed,
+            runs=tuple(transfer.goodput_bit_s / share for transfer in moved),
+        )
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One network and one pair.
+
+    `ratio`: QUIC's corrected goodput over TCP's, geometric means, with its 95 % interval.
+    `few_losses`: fewer than LOSSES_MIN pooled over a lossy network.
+    """
+
+    network: str
+    loss: float
+    congestion_control: str
+    tcp: Side
+    quic: Side
+    ratio: Estimate
+    few_losses: bool
+
+    @classmethod
+    def of(cls, network: str, loss: float, control: str, tcp: Side, quic: Side) -> Self:
+        """Compare the two sides; `loss` is the probability of losing a packet, one way."""
+        losses = min(tcp.retransmitted_packets, quic.retransmitted_packets)
+        few = loss > 0 and losses < _LOSSES_MIN
+        return cls(network, loss, control, tcp, quic, ratio_of(quic.runs, tcp.runs), few)
+
+    def as_json(self) -> JsonObject:
+        """Return the JSON of a cell (docs/reference/yardstick.md)."""
+        return asdict(self) | {"ratio": self.ratio.as_json()}
+
+    @classmethod
+    def of_json(cls, found: JsonMapping) -> Self:
+        """Return the cell of a JSON object. Raises KeyError or TypeError for another form."""
+        sides = {
+            name: Side(**{**found[name], "runs": tuple(found[name]["runs"])})
+            for name in ("tcp", "quic")
+        }
+        return cls(**{**found, **sides, "ratio": Estimate.of_json(found["ratio"])})
+
+
+def ratio_of(quic: Sequence[float], tcp: Sequence[float]) -> Estimate:
+    """Return the ratio of geometric means with Welch's interval on logarithms."""
+    if not all(goodput > 0 for goodput in (*quic, *tcp)):
+        return undetermined("a run moved nothing")
+    if min(len(quic), len(tcp)) < 2:
+        ratio = statistics.geometric_mean(quic) / statistics.geometric_mean(tcp)
+        return undetermined("one run shows no spread", value=ratio)
+    on_logs = welch_estimate(*([math.log(goodput) for goodput in side] for side in (quic, tcp)))
+    value, low, high = (math.exp(x or 0.0) for x in (on_logs.value, on_logs.low, on_logs.high))
+    return Estimate(value, low, high)
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if known else None
+
 
 Pair = tuple[str, str]
 PAIRS: tuple[Pair, ...] = (("tcp+", "quic"), ("tcp+bbr", "quic+bbr"))
@@ -148,7 +269,7 @@ def _measure(
     lossy = network.loss_down > 0
     for run in range(max(runs, RUNS_MAX)):
         pooled = [sum(b.retransmitted_packets for b in moved[name]) for name in pair]
-        if run >= runs and not (lossy and runs >= RUNS and min(pooled) < LOSSES_MIN):
+        if run >= runs and not (lossy and runs >= RUNS and min(pooled) < _LOSSES_MIN):
             break
         for name in pair if run % 2 else reversed(pair):
             try:
@@ -199,3 +320,84 @@ def _cache_key(network: Network, pair: Pair, runs: int) -> JsonMapping:
         "bytes": body_bytes(network),
         "duration_ms": DURATION_MS,
     }
+
+
+CACHE_VERSION = 1
+FLOWS = "flows"
+"""The subfolder of short flows."""
+
+
+@cache
+def build() -> JsonObject:
+    """Return the versions that determine results: eyelevel's, its binary's digest, the kernel."""
+    return {
+        "cache": CACHE_VERSION,
+        "eyelevel": version("eyelevel"),
+        "binary": binary_digest()[:20],
+        "kernel": platform.release(),
+    }
+
+
+def read_cell(determined_by: JsonMapping) -> Cell | None:
+    """Return the cell that this build measured with these settings, or None."""
+    kept = _read(folder() / f"{_key(determined_by)}.json")
+    return kept[1] if kept else None
+
+
+def write_cell(determined_by: JsonMapping, order: int, cell: Cell) -> None:
+    """Cache a cell; `order` is its place in a table."""
+    _write(folder(), determined_by, {"order": order, "cell": cell.as_json()})
+
+
+def read_cells() -> list[Cell]:
+    """Return the cells that this build measured on this kernel, in the table's order.
+
+    If a cell was measured several times, it is the one with the most runs.
+    """
+    kept = [cell for file in sorted(folder().glob("*.json")) if (cell := _read(file))]
+    ordered = sorted(kept, key=lambda cell: (cell[0], len(cell[1].tcp.runs)))
+    cells = {(cell.network, cell.congestion_control): cell for _, cell in ordered}
+    return list(cells.values())
+
+
+def read_flow(determined_by: JsonMapping) -> JsonObject | None:
+    """Return the short flow that this build measured with these settings, as JSON, or None."""
+    try:
+        return _object(folder() / FLOWS / f"{_key(determined_by)}.json")
+    except OutsideError:
+        return None  # absent or truncated: measured again
+
+
+def write_flow(determined_by: JsonMapping, flow: JsonMapping) -> None:
+    """Cache a short flow."""
+    _write(folder() / FLOWS, determined_by, flow)
+
+
+def _write(folder: Path, determined_by: JsonMapping, document: JsonMapping) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / f"{_key(determined_by)}.json", json.dumps(document).encode())
+
+
+def folder() -> Path:
+    """Return the folder with the cells of this build on this kernel."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    text = json.dumps(build(), sort_keys=True)
+    return Path(base) / "eyelevel" / "stacks" / hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def _key(determined_by: JsonMapping) -> str:
+    text = json.dumps(determined_by, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def _read(file: Path) -> tuple[int, Cell] | None:
+    try:
+        document = _object(file)
+        return int(document["order"]), Cell.of_json(document["cell"])
+    except (OutsideError, ValueError, KeyError, TypeError, AttributeError):
+        return None  # absent, or in another form: measured again
+
+
+def _object(file: Path) -> JsonObject:
+    source = Source(str(file), KEPT)
+    return parse_object(read_bytes(file, source), source)

@@ -19,7 +19,7 @@ from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.base.json_types import JsonObject
 from eyelevel.cli import main
 from eyelevel.lab.binary import find_binary
-from eyelevel.plan.devices import DEVICES_BY_NAME
+from eyelevel.plan.browser import DEVICES_BY_NAME
 from eyelevel.plan.networks.presets import GROUPS
 from eyelevel.plan.presets import PRESETS
 from eyelevel.plan.stack_presets import STACKS

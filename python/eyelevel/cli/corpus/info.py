@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.base.errors import CorpusError, unknown
-from eyelevel.cli.corpus.steps import Steps
+from eyelevel.cli.corpus.importing import Steps
 from eyelevel.cli.finish import OpenOption, check_opens, end_at
 from eyelevel.cli.output import hints, print_json, results, say, table
 from eyelevel.report.charts.chart import FORMATS
@@ -21,8 +21,8 @@ from eyelevel.sites.corpora.table import (
     spreads,
     spreads_as_json,
 )
-from eyelevel.store.disk.cells import to_csv
-from eyelevel.store.disk.results import write_result
+from eyelevel.store.cells import to_csv
+from eyelevel.store.disk import write_result
 
 CorpusArgument = Annotated[
     str,

@@ -1,7 +1,10 @@
-"""The group of commands `eyelevel explain`, and `explain stacks`."""
+"""The group of commands `eyelevel explain`, and `explain stacks`.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+Draw one or two connections on one time axis (`eyelevel explain trial`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Annotated
 
@@ -10,18 +13,22 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from eyelevel.analysis.conditions import stacks_planned
+from eyelevel.analysis.connections import Timeline, busiest_connection, timeline_of
+from eyelevel.analysis.critical_path import object_waits, path_waits
+from eyelevel.analysis.metrics.catalogue import metrics_of
+from eyelevel.analysis.metrics.network import cleartext_share
 from eyelevel.analysis.study import read_contents
-from eyelevel.analysis.trials.measured import measured_rows
-from eyelevel.base.errors import PlanError
+from eyelevel.analysis.trials.facts import measured_rows
+from eyelevel.analysis.trials.limits import LIMITS
+from eyelevel.base.errors import ConnectionLogError, PlanError
 from eyelevel.base.json_types import JsonObject
-from eyelevel.calibration.level.number_text import NOT_MEASURED
-from eyelevel.calibration.level.stack_aspects import ExplainedRow, explain, read_known
-from eyelevel.calibration.level.text.stacks import find_unmeasured, format_stacks
-from eyelevel.calibration.level.text.verdict import COMMAND
+from eyelevel.calibration.level.rows import ExplainedRow, explain, read_known
+from eyelevel.calibration.level.text import COMMAND, find_unmeasured, format_stacks
+from eyelevel.calibration.level.value_text import NOT_MEASURED
 from eyelevel.calibration.measuring.measure import levels_among
-from eyelevel.cli.explain.trial import trial
+from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.network_options import with_network_options
-from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.values import get_stack
 from eyelevel.load.traces import read_stages
 from eyelevel.plan.in_force import stack_in_force
@@ -30,6 +37,264 @@ from eyelevel.plan.networks.network import Network
 from eyelevel.plan.origin_rtts import apart_by_ways_alone
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
+from eyelevel.report.pages.connection import connection_page
+from eyelevel.store.directory import StoredTrial, has_record, read_trial
+from eyelevel.store.disk import write_result
+
+TRIALS_MAX = 2
+
+
+def trial(
+    trials: Annotated[
+        list[Path],
+        typer.Argument(
+            help="One trial or two: DIR/trials/HASH, or DIR if it holds only one.",
+            metavar="TRIAL",
+        ),
+    ],
+    connection: Annotated[
+        str,
+        typer.Option(
+            help=(
+                "The numbers of the connections, such as `3` or `3,0`; by default the one of each "
+                "load that its first paint waited for longest."
+            )
+        ),
+    ] = "",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The page to write; by default HASH.html or HASH-HASH.html in this folder."
+        ),
+    ] = None,
+    open_: OpenOption = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+) -> None:
+    """Draw the connections of one or two loads on one time axis, and print their numbers.
+
+    The page needs no network. It shows handshake, objects, congestion window, bytes in flight,
+    round trips and losses. All but handshake and objects need logs: `logs = ["qlog",
+    "tcp-info"]` in a plan, or `eyelevel load --logs qlog,tcp-info --out DIR`.
+    """
+    if len(trials) > TRIALS_MAX:
+        raise typer.BadParameter(f"name one trial or two, not {len(trials)}")
+    stored = [_read(path) for path in trials]
+    numbers = _numbers(connection, len(stored))
+    timelines = [
+        timeline_of(trial, critical_connection(trial) if number is None else number)
+        for trial, number in zip(stored, numbers, strict=True)
+    ]
+    names = _names(timelines)
+    target = out or Path("-".join(trial.path.name for trial in stored) + ".html")
+    paints = [_paint_of(trial) for trial in stored]
+    shown = [(title, [text(shown) for shown in timelines]) for title, text in _ROWS]
+    waits = [_waits_of(trial) for trial in stored]
+    for rows, found in ((_PAINT, paints), (_WAITS, waits)):
+        shown += [(title, [_round(each[name]) for each in found]) for name, title in rows]
+    shares = [cleartext_share(trial.record) for trial in stored]
+    shown.append(
+        ("bytes of the load in cleartext", ["-" if s is None else f"{s:.0%}" for s in shares])
+    )
+    write_result(target, connection_page(timelines, names, shown))
+    if as_json:
+        said = [
+            _numbers_of(timeline) | paint | wait | {"cleartext_share": share}
+            for timeline, paint, wait, share in zip(timelines, paints, waits, shares, strict=True)
+        ]
+        print_json({"page": str(target), "connections": said})
+    else:
+        grid = table("", *names)
+        for title, values in shown:
+            grid.add_row(title, *values)
+        results.print(grid)
+    for trial, timeline in zip(stored, timelines, strict=True):
+        if timeline.transport is None:
+            kind = "qlog" if timeline.protocol == "h3" else "tcp-info"
+            hints.print(
+                f"{trial.path.name} has no {kind} log: window, flight, round trips and losses are "
+                f"missing; load it with --logs {kind}",
+                markup=False,
+            )
+    end_at("page", target, opens=open_, as_json=as_json)
+
+
+def _read(path: Path) -> StoredTrial:
+    if not has_record(path):
+        path = only_trial(path)
+    resolved = path.resolve()
+    return read_trial(resolved.parent.parent, resolved.name)
+
+
+def only_trial(folder: Path) -> Path:
+    """Return the only trial in a folder written by `eyelevel load --out`."""
+    within = sorted(path for path in (folder / "trials").glob("*") if has_record(path))
+    if len(within) == 1:
+        return within[0]
+    if not within:
+        raise ConnectionLogError(
+            f"reading {folder}: it is not a trial; give DIR/trials/HASH of a run or of "
+            "`eyelevel load --out DIR`"
+        )
+    raise ConnectionLogError(
+        f"reading {folder}: it holds {len(within)} trials; name one, such as {within[0]}"
+    )
+
+
+def _numbers(text: str, count: int) -> list[int | None]:
+    if not text:
+        return [None] * count
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() for part in parts) or len(parts) > count:
+        raise typer.BadParameter(
+            f"--connection {text}: give one number per trial, such as 3 or 3,0"
+        )
+    numbers: list[int | None] = [int(part) for part in parts]
+    return numbers + [None] * (count - len(numbers))
+
+
+def _names(timelines: Sequence[Timeline]) -> list[str]:
+    names = [f"{timeline.stack}, connection {timeline.connection}" for timeline in timelines]
+    if len(set(names)) < len(names):
+        names = [f"{name} ({letter})" for name, letter in zip(names, "AB", strict=False)]
+    return names
+
+
+def _numbers_of(timeline: Timeline) -> JsonObject:
+    transport, opened = timeline.transport, timeline.opened
+    known = [rtt for rtt in transport.rtt_ms if rtt is not None] if transport else []
+    return {
+        "stack": timeline.stack,
+        "network": timeline.network,
+        "outcome": timeline.outcome,
+        "connection": timeline.connection,
+        "protocol": timeline.protocol,
+        "scheme": timeline.scheme,
+        "address": timeline.address,
+        "connect_ms": timeline.connect_ms,
+        "accepted_ms": timeline.accepted_ms,
+        "ready_ms": timeline.ready_ms,
+        "objects": len(timeline.objects),
+        "body_bytes": sum(item.body_bytes for item in timeline.objects),
+        "sent_packets": timeline.in_force["sent_packets"],
+        "lost_packets": timeline.in_force["retransmitted_packets"],
+        **{name: timeline.in_force[name] for name in LIMITS},
+        "window_bytes_max": max(transport.window_bytes, default=None) if transport else None,
+        "in_flight_bytes_max": max(transport.in_flight_bytes, default=None) if transport else None,
+        "rtt_ms_min": timeline.in_force["rtt_ms_min"],
+        "rtt_ms_smoothed_max": max(known, default=None),
+        "page_load_time_ms": timeline.page_load_time_ms,
+        "connections_opened": opened.connections if opened else None,
+        "unused_connections": opened.unused if opened else None,
+        "connections_ended_in_handshake": opened.in_handshake if opened else None,
+        "unused_connection_bytes": opened.bytes if opened else None,
+    }
+
+
+_PAINT = (
+    ("largest_contentful_paint_ms", "largest contentful paint, ms"),
+    ("time_to_first_byte_ms", "of it to the first byte"),
+    ("lcp_resource_load_delay_ms", "of it resource load delay"),
+    ("lcp_resource_load_duration_ms", "of it resource load duration"),
+    ("lcp_element_render_delay_ms", "of it element render delay"),
+)
+
+
+def _paint_of(trial: StoredTrial) -> dict[str, float | None]:
+    """Return the load's Largest Contentful Paint and its parts, by the names of the metrics."""
+    found = metrics_of(trial.record, ())
+    return {name: found[name] for name, _ in _PAINT}
+
+
+_WAITS = (
+    ("first_paint_ms", "first paint, ms"),
+    ("first_paint_handshakes", "handshakes on its critical path"),
+    ("first_paint_connections_ms", "of it waiting for connections"),
+    ("first_paint_first_byte_ms", "of it waiting for first bytes"),
+    ("first_paint_bytes_ms", "of it waiting for bytes"),
+    ("first_paint_rest_ms", "of it in the browser"),
+)
+
+
+def _waits_of(trial: StoredTrial) -> dict[str, float | None]:
+    """Return the first paint and the waits on its critical path; None without a paint."""
+    paint_ms = (trial.record["navigation"] or {}).get("first_paint_ms")
+    names = [name for name, _ in _WAITS]
+    if paint_ms is None:
+        return dict.fromkeys(names)
+    waits = path_waits(trial.record["objects"], paint_ms)
+    return dict(zip(names, (paint_ms, *astuple(waits)), strict=True))
+
+
+def critical_connection(trial: StoredTrial) -> int:
+    """Return the number of the connection that the first paint waited for longest.
+
+    If the page never painted, or the critical path came from a cache, it is the one that sent most.
+    Raises `ConnectionLogError` if the load had no connection.
+    """
+    record = trial.record
+    paint_ms = (record["navigation"] or {}).get("first_paint_ms")
+    waits = [] if paint_ms is None else object_waits(record["objects"], paint_ms)
+    served = {request["url"]: request["connection"] for request in record["requests"]}
+    totals: dict[int, float] = {}
+    for each in waits:
+        connection = served.get(record["objects"][each.place]["url"])
+        if connection is not None:
+            totals[connection] = totals.get(connection, 0.0) + each.total_ms
+    known = {each["connection"] for each in record["connections"]}
+    waited = {each: total for each, total in totals.items() if each in known}
+    return max(waited, key=waited.__getitem__) if waited else busiest_connection(trial)
+
+
+def _round(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0f}"
+
+
+def _of(key: str, form: str = "{}", scale: float = 1.0) -> Callable[[Timeline], str]:
+    def text(timeline: Timeline) -> str:
+        value = _numbers_of(timeline)[key]
+        return "-" if value is None else form.format(value * scale if scale != 1.0 else value)
+
+    return text
+
+
+def _protocol(timeline: Timeline) -> str:
+    said = "in cleartext: the origin was recorded over http"
+    return f"{timeline.protocol} {said}" if timeline.scheme == "http" else timeline.protocol
+
+
+def _handshake(timeline: Timeline) -> str:
+    if timeline.connect_ms is None:
+        return "before any object waited"
+    start, end = timeline.connect_ms
+    return f"{start:.0f} to {end:.0f} ms"
+
+
+_ROWS: tuple[tuple[str, Callable[[Timeline], str]], ...] = (
+    ("network", _of("network")),
+    ("protocol", _protocol),
+    ("address", _of("address")),
+    ("outcome", _of("outcome")),
+    ("connecting (browser)", _handshake),
+    ("known to the server, ms", _of("accepted_ms", "{:.1f}")),
+    ("handshake complete, ms", _of("ready_ms", "{:.1f}")),
+    ("objects", _of("objects")),
+    ("bodies, kB", _of("body_bytes", "{:.1f}", 1e-3)),
+    ("packets sent", _of("sent_packets")),
+    ("lost or sent again", _of("lost_packets")),
+    ("browser's window full, ms", _of("receive_window_limited_ms", "{:.1f}")),
+    ("send buffer empty, ms", _of("send_buffer_limited_ms", "{:.1f}")),
+    ("unsent, largest, kB", _of("unsent_bytes_max", "{:.1f}", 1e-3)),
+    ("window, largest, kB", _of("window_bytes_max", "{:.1f}", 1e-3)),
+    ("in flight, largest, kB", _of("in_flight_bytes_max", "{:.1f}", 1e-3)),
+    ("round trip, least, ms", _of("rtt_ms_min", "{:.1f}")),
+    ("round trip, smoothed, largest, ms", _of("rtt_ms_smoothed_max", "{:.1f}")),
+    ("page load time, ms", _of("page_load_time_ms", "{:.0f}")),
+    ("connections of the load", _of("connections_opened")),
+    ("connections without a request", _of("unused_connections")),
+    ("of these ended in the handshake", _of("connections_ended_in_handshake")),
+    ("bytes on those without a request", _of("unused_connection_bytes")),
+)
+
 
 DEFAULT = ("tcp", "tcp+", "quic")
 

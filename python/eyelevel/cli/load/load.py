@@ -1,6 +1,9 @@
-"""Load a site a few times over one network and stack (`eyelevel load`)."""
+"""Load a site a few times over one network and stack (`eyelevel load`).
 
-from collections.abc import Callable, Mapping, Sequence
+Compute and print the harm of `eyelevel load --cross-traffic`, with and without transfers.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, replace
 from functools import partial
 from pathlib import Path
@@ -8,13 +11,12 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.analysis.metrics.compute import metrics_of
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME, metrics_of
+from eyelevel.analysis.stats.paired_gains import harm
 from eyelevel.analysis.trials.disturbance import judge_alone
 from eyelevel.base.errors import PlanError, StoreError
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.cli.finish import end_at
-from eyelevel.cli.load.cross_traffic import CROSS_HELP, harm_of, print_harm
 from eyelevel.cli.load.live import (
     LiveAllowOption,
     UpstreamCaOption,
@@ -23,12 +25,11 @@ from eyelevel.cli.load.live import (
     refuse_live,
     report_once,
 )
-from eyelevel.cli.load.origin_rtt import OriginRttOption, parse_origin_rtt
-from eyelevel.cli.network_options import with_network_options
+from eyelevel.cli.network_options import OriginRttOption, parse_origin_rtt, with_network_options
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption, with_browser_options
 from eyelevel.cli.output import hints, print_json, results, say, table
 from eyelevel.cli.results.export import EXPORTS, Exports, write_exports
-from eyelevel.cli.results.steps import SHOWN, measure_steps, print_steps
+from eyelevel.cli.results.metrics import SHOWN, measure_steps, print_steps
 from eyelevel.cli.values import get_stack
 from eyelevel.load.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.load.traces import read_stages
@@ -44,8 +45,84 @@ from eyelevel.run.live.load import LivePage
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import TRIALS, list_committed, read_trial
-from eyelevel.store.disk.results import make_folder
+from eyelevel.store.disk import make_folder
 from eyelevel.store.outcomes import COUNTED
+
+_CROSS_HELP = (
+    "Add bulk transfers that share the path: CONTROLLER[:FLOWS[:DIRECTION]], such as "
+    "cubic:2:down, with cubic, bbr or reno. Repeatable."
+)
+
+
+def _harm_of(row: JsonMapping, rows: Iterable[JsonMapping], names: Iterable[str]) -> object:
+    """Return one load's harm by metric, relative to its repetition without cross traffic.
+
+    None if that load does not exist yet, or if either load was not ok.
+    """
+    alone = next(
+        (
+            other
+            for other in rows
+            if other["repetition"] == row["repetition"] and other["cross_traffic"] is None
+        ),
+        None,
+    )
+    if alone is None or row["cross_traffic"] is None:
+        return None
+    return {name: _one(row[name], alone[name]) for name in names}
+
+
+def _print_harm(rows: Sequence[JsonMapping], titles: Mapping[str, str]) -> None:
+    """Print flows, the page's share, and the mean harm of each metric with its interval."""
+    beside = [row for row in rows if row["cross_traffic"] is not None]
+    for row in beside:
+        _print_flows(row["cross_traffic"])
+        if (load := row["cross_traffic"]["load"]) and load["page_share"] is not None:
+            results.print(
+                f"while the page loaded, it had {load['page_share']:.1%} of the bytes down"
+            )
+    shown = table("harm to", "pairs", "harm", "95 % interval", right=("pairs", "harm"))
+    for name, title in titles.items():
+        pairs = [
+            (row[name], alone[name])
+            for row in beside
+            for alone in rows
+            if alone["cross_traffic"] is None
+            and alone["repetition"] == row["repetition"]
+            and row[name] is not None
+            and alone[name] is not None
+        ]
+        estimate = harm([b for b, _ in pairs], [a for _, a in pairs])
+        reach = estimate.reason
+        if estimate.low is not None and estimate.high is not None:
+            reach = f"{estimate.low:.1%} to {estimate.high:.1%}"
+        value = "-" if estimate.value is None else f"{estimate.value:.1%}"
+        shown.add_row(title, str(len(pairs)), value, reach)
+    results.print(shown)
+    results.print("harm: (with - without) / with cross traffic; 0 is none, 100 % the worst")
+
+
+def _one(beside: float | None, alone: float | None) -> float | None:
+    if beside is None or alone is None or beside <= 0:
+        return None
+    return (beside - alone) / beside
+
+
+def _print_flows(found: JsonMapping) -> None:
+    """Print each flow's goodput and Jain's index, from a record's `cross_traffic`."""
+    shown = table("cross traffic", "way", "seconds", "Mbit/s", right=("seconds", "Mbit/s"))
+    for flow in found["flows"]:
+        shown.add_row(
+            flow["congestion_control"],
+            flow["direction"],
+            f"{flow['duration_ms'] / 1e3:.1f}",
+            f"{flow['goodput_bit_s'] / 1e6:.3f}",
+        )
+    results.print(shown)
+    for direction, index in found["fairness_index"].items():
+        if index is not None:
+            results.print(f"Jain's fairness index {direction}: {index:.3f}")
+
 
 EXIT_NOT_OK = 1
 
@@ -76,7 +153,7 @@ def load(
     cross_traffic: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"{CROSS_HELP} Every load is also made without them, to measure the harm."
+            help=f"{_CROSS_HELP} Every load is also made without them, to measure the harm."
         ),
     ] = None,
     origin_rtt: OriginRttOption = None,
@@ -150,13 +227,13 @@ def load(
         hints.print(f"load {len(rows)} of {len(trials)}: {rows[-1]['outcome']}")
     if kinds:
         for row in rows:
-            row["harm"] = harm_of(row, rows, METRICS_BY_NAME)
+            row["harm"] = _harm_of(row, rows, METRICS_BY_NAME)
     if as_json:
         print_json(rows)
     else:
         _print(rows)
         if kinds:
-            print_harm(rows, SHOWN)
+            _print_harm(rows, SHOWN)
     if out is not None:
         if any(astuple(exports)):
             names = [name for name, wanted in asdict(exports).items() if wanted]

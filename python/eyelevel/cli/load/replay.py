@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.cli.load.origin_rtt import OriginRttOption, parse_origin_rtt
-from eyelevel.cli.network_options import with_network_options
+from eyelevel.cli.network_options import OriginRttOption, parse_origin_rtt, with_network_options
 from eyelevel.cli.output import hints, say
 from eyelevel.cli.values import get_stack
 from eyelevel.lab.client import Lab, LabConfig
@@ -18,7 +17,7 @@ from eyelevel.plan.networks.network import lab_path
 from eyelevel.plan.networks.origin_rtt import with_own_rtts
 from eyelevel.plan.origin_rtts import OwnRtts, with_plans
 from eyelevel.sites.recorded import open_site
-from eyelevel.store.disk.folders import temporary_folder
+from eyelevel.store.disk import temporary_folder
 
 
 @with_network_options()

@@ -1,4 +1,7 @@
-"""Make networks from measurements of a site's users (`eyelevel network from-csv`)."""
+"""Make networks from measurements of a site's users (`eyelevel network from-csv`).
+
+Print the network of path options, and the same as a plan's text (`eyelevel network show`).
+"""
 
 from pathlib import Path
 from typing import Annotated, get_args
@@ -11,10 +14,33 @@ from eyelevel.base.from_outside.files import read_bytes, text_of
 from eyelevel.base.from_outside.limits import TABLE
 from eyelevel.base.from_outside.source import Source
 from eyelevel.base.settings import RateBitS, Units
+from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.output import hints, print_json, say
-from eyelevel.cli.path.network_show import show
+from eyelevel.load.traces import read_stages
+from eyelevel.plan.networks.compose import NetworkWords, compose
 from eyelevel.plan.networks.from_crux import is_crux, networks_from_crux
 from eyelevel.plan.networks.from_csv import WeightedNetwork, networks_from_csv, toml_of
+from eyelevel.plan.networks.plan_text import plan_table
+
+
+@with_network_options()
+def show(
+    words: NetworkWords = NetworkWords(),  # noqa: B008 (frozen)
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print the network that a set of options describes, as a plan would have it.
+
+    It takes the same options as `load`. Beside the plan's text it prints the network's stages
+    or numbers; --json has its settings, and the plan's text under `plan`.
+    """
+    composed = compose(words, read_stages)
+    network, table = composed.network, plan_table(words, composed)
+    if as_json:
+        print_json({**network.stated(), "plan": table})
+        return
+    say(hints, f"{network.name}: {network.described()}")
+    print(table)  # plain print: rich would parse the brackets as markup
+
 
 RATE: Units = get_args(RateBitS)[1]
 RATES_BIT_S = (10**3, 10**11)

@@ -1,22 +1,36 @@
-"""The group `eyelevel probe`: connection times on the Internet and in the lab."""
+"""The group `eyelevel probe`: connection times on the Internet and in the lab.
 
-from collections.abc import Iterable
+Probe a list of hosts one after the other, with progress and resumption (`probe --list`). Run one
+round of attempts: on the Internet, or in a lab created for it. Run repeated rounds that survive
+restarts and never overlap (`--every` and `--for`). Test whether a network lets QUIC through
+(`eyelevel probe udp`).
+"""
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from eyelevel.base.errors import AllFailedError, ProbeError
-from eyelevel.base.json_types import JsonObject
+from eyelevel.base.errors import INTERRUPTS, AllFailedError, LabError, ProbeError
+from eyelevel.base.from_outside.files import read_text
+from eyelevel.base.from_outside.json_text import parse_object
+from eyelevel.base.from_outside.limits import KEPT
+from eyelevel.base.from_outside.source import Source
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.cli.finish import end_at
 from eyelevel.cli.network_options import with_network_options
-from eyelevel.cli.output import hints, print_json, say
-from eyelevel.cli.probe.listed import measure_list, resumable
-from eyelevel.cli.probe.one_round import Request, sessions
+from eyelevel.cli.output import complain, hints, print_json, results, say, table
 from eyelevel.cli.probe.output import Form, Sink, make_sink
+from eyelevel.cli.probe.progress import GO_ON, NO_GOING_ON, mend, progress
 from eyelevel.cli.probe.report import report
-from eyelevel.cli.probe.rounds import alone, repeat
 from eyelevel.cli.probe.servers import (
     BLOCKS,
     BLOCKS_MAX,
@@ -25,17 +39,98 @@ from eyelevel.cli.probe.servers import (
     put_side_by_side,
     show_side_by_side,
 )
-from eyelevel.cli.probe.udp import check_udp
+from eyelevel.cli.values import get_stack
+from eyelevel.lab.client import Lab, LabConfig
+from eyelevel.lab.prober import ProbeTarget, probe_events
 from eyelevel.load.traces import read_stages
-from eyelevel.plan.networks.compose import NetworkWords, compose
-from eyelevel.probes.target_list import read_targets
+from eyelevel.plan.networks.compose import Composed, NetworkWords, compose
+from eyelevel.plan.networks.network import lab_path
 from eyelevel.probes.targets import (
+    Key,
+    Rounds,
+    key_of,
+    list_row,
     parse_connect,
     parse_duration_s,
     parse_protocols,
     parse_resolver,
     parse_target,
+    protocols_of_stacks,
+    read_finished_targets,
+    read_targets,
+    target_row,
 )
+from eyelevel.probes.udp import PROTOCOLS, Passage, passage
+from eyelevel.store.disk import temporary_folder, writing
+
+
+@dataclass(frozen=True)
+class Request:
+    """The probes of one round, and how their rows are handled."""
+
+    config: JsonObject
+    network: Composed | None
+    stacks: str | None
+
+    def rows(self) -> Iterator[JsonObject]:
+        """Yield the rows of one round."""
+        if self.network is not None:
+            return rows_in_lab(self.config, self.network, self.stacks)
+        return probe_events("probe", self.config)
+
+
+def sessions(*, resumed: bool, early: bool) -> dict[str, bool]:
+    """Return the prober's settings for resuming sessions. Raises `ProbeError`."""
+    if early and not resumed:
+        raise ProbeError(
+            "--early-data needs --resume-session: only a resumed session has keys for it"
+        )
+    return {"resume_session": resumed, "early_data": early}
+
+
+def rows_in_lab(
+    config: JsonMapping,
+    network: Composed,
+    stacks: str | None,
+    target: JsonMapping | None = None,
+) -> Iterator[JsonObject]:
+    """Yield the rows of one round in a new lab, with the network's `path_rtt_ms` added.
+
+    `target` configures the servers (spec/probe.md); by default they accept early data.
+    """
+    config = dict(config)
+    if stacks is not None:
+        named = [get_stack(name.strip()) for name in stacks.split(",")]
+        config["protocols"] = protocols_of_stacks(
+            [(stack.http_version, stack.tls_version) for stack in named]
+        )
+        config |= _early(stacks, {stack.early_data for stack in named})
+    names = [each["host"] for each in config["targets"]]
+    behaviour = {"names": names, "early_data": True, "quic_versions": [1, 0x6B3343CF]}
+    # Like prober and path: waiting for a CPU must not count as network time.
+    behaviour["realtime"] = True
+    with (
+        Lab(LabConfig(lab_path(network.network, network.files), int(config["seed"]))) as lab,
+        ProbeTarget.behind(lab, behaviour | dict(target or {})) as servers,
+        temporary_folder("probe") as folder,
+    ):
+        authority = folder / "ca.pem"
+        authority.write_text(servers.authority_pem, encoding="ascii")
+        both = (lab.ready.server_address, lab.ready.server_address6)
+        addresses = [address for address in both if address]
+        config["authority_file"] = str(authority)
+        config["targets"] = [one | {"connect": addresses} for one in config["targets"]]
+        for event in probe_events("probe", config, lab.command_prefix):
+            is_row = event["event"] == "attempt"
+            yield event | ({"path_rtt_ms": network.network.rtt_ms_min} if is_row else {})
+
+
+def _early(stacks: str, kinds: set[bool]) -> dict[str, bool]:
+    """Return early-data settings: 0-RTT in resumed connections for all rows of a round or none."""
+    if kinds == {True, False}:
+        raise ProbeError(f"--stack {stacks}: probe stacks with 0-RTT apart from those without")
+    return sessions(resumed=True, early=True) if kinds == {True} else {}
+
 
 LAB = "lab"
 LAB_HOSTS_MAX = 100
@@ -44,7 +139,7 @@ USER_AGENT = "eyelevel-probe/0.1 (connection timing; see docs/guides/probing.md)
 """User agent that names the tool and the page with its conduct."""
 
 COUNT_MAX = 10_000
-PROTOCOLS = "tls1.2,tls1.3,quic"
+DEFAULT_PROTOCOLS = "tls1.2,tls1.3,quic"
 
 
 class _MeasureFirst(TyperGroup):
@@ -134,7 +229,7 @@ def measure(
         raise ProbeError("write hosts to probe, or their --list, and not both")
     if resume and (list_ is None or every):
         raise ProbeError("--resume continues one round of a --list; give that, and no --every")
-    resumed = resumable(out, parquet) if resume else None
+    resumed = _resumable(out, parquet) if resume else None
     in_lab = hosts == [LAB]
     if in_lab and (connect or resolver or ca):
         raise ProbeError(
@@ -170,7 +265,7 @@ def measure(
     )
     config: JsonObject = {
         "targets": [target.as_config(connect) for target in targets],
-        "protocols": parse_protocols(protocols or PROTOCOLS),
+        "protocols": parse_protocols(protocols or DEFAULT_PROTOCOLS),
         "v4": v4 or both,
         "v6": v6 or both,
         "count": count,
@@ -189,7 +284,7 @@ def measure(
     if every is None and for_ is None:
         with make_sink(out, parquet, form) as sink:
             if list_ is not None:
-                measure_list(config, sink, resumed)
+                _measure_list(config, sink, resumed)
             else:
                 _drain(request.rows(), sink)
             sink.all_over()
@@ -267,7 +362,7 @@ def udp(
         **PLAIN,
         "seed": 1,
     }
-    check_udp(config, as_json=as_json)
+    _check_udp(config, as_json=as_json)
 
 
 app.command("udp")(udp)
@@ -309,3 +404,159 @@ def servers(
         show_side_by_side(said)
     if out:
         end_at("rows", out, as_json=as_json)
+
+
+def _resumable(out: Path | None, parquet: Path | None) -> Path:
+    """Return the file of rows to resume. Raises `ProbeError`."""
+    if out is None:
+        raise ProbeError("--resume needs --out, the file to continue")
+    if parquet is not None:
+        raise ProbeError("--resume continues --out: leave out --parquet, which starts a new file")
+    if not out.exists():
+        raise ProbeError(f"{out} does not exist: leave out --resume to begin")
+    return out
+
+
+def _measure_list(config: JsonObject, sink: Sink, resumed: Path | None) -> None:
+    """Measure one round over all targets except those with complete rows in `resumed`.
+
+    A host that was interrupted is measured again completely; its earlier rows stay.
+    """
+    before = read_finished_targets(resumed) if resumed else set()
+    left = [target for target in config["targets"] if key_of(target) not in before]
+    total = len(config["targets"])
+    count = total - len(left)
+    if resumed:
+        hints.print(f"{count} of {total} hosts are in {resumed}", markup=False, soft_wrap=True)
+    else:
+        sink.mark(list_row(total))
+    if not left:
+        return
+    current: Key | None = None
+    with progress("hosts", total) as shown:
+        shown(count, f"now {left[0]['host']}")
+        try:
+            for row in probe_events("probe", config | {"targets": left}):
+                if current is not None and key_of(row) != current:
+                    count += 1
+                    _end_list(sink, current)
+                    shown(count, f"now {row['host']}")
+                current = key_of(row)
+                sink.take(row)
+            if current is not None:
+                count += 1
+                _end_list(sink, current)
+                shown(count, "all measured")
+        except INTERRUPTS:
+            how = GO_ON if sink.has_file else NO_GOING_ON
+            say(hints, f"stopped after {count} of {total} hosts: {how}")
+            raise
+
+
+def _end_list(sink: Sink, key: Key) -> None:
+    sink.mark(target_row(key))
+    sink.round_over()
+
+
+WAIT_S_MAX = 3600.0
+"""Maximum length of one wait, s, so that a suspended machine or a set clock is noticed."""
+
+
+@contextmanager
+def alone(out: Path) -> Iterator[Path]:
+    """Lock `out` against other measuring processes; yields the file with the state of its rounds.
+
+    Raises `ProbeError` if another process has the lock.
+    """
+    state_path = out.with_name(out.name + ".rounds")
+    with writing(out):
+        stream = state_path.open("a+", encoding="utf-8")
+    with stream as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ProbeError(
+                f"{out} is already in use by another measurement: wait, or choose another"
+            ) from None
+        mend(state_path)
+        yield state_path
+
+
+def repeat(state_path: Path, every_s: float, for_s: float, measure: Callable[[], None]) -> None:
+    """Measure at every due time; an interrupted series of the same command is continued.
+
+    If a round fails completely, the error is printed and the next round begins when it is due.
+    """
+    rounds, last = _restore(state_path, every_s, for_s)
+    while (number := rounds.next_after(time.time(), last)) is not None:
+        wait_s = rounds.due_unix_s(number) - time.time()
+        if wait_s > 0:
+            time.sleep(min(wait_s, WAIT_S_MAX))
+            continue
+        last = number
+        _save(state_path, rounds, last)
+        hints.print(f"round {number + 1} of {rounds.count}")
+        try:
+            measure()
+        except LabError as error:
+            complain(f"round {number + 1}: {error}")
+
+
+def _restore(path: Path, every_s: float, for_s: float) -> tuple[Rounds, int | None]:
+    source = Source(str(path), KEPT, ProbeError)
+    last_line = read_text(path, source).strip().rpartition("\n")[2]
+    if last_line:
+        try:
+            state = parse_object(last_line.encode(), source)
+            began_s, last = float(state["began_unix_s"]), int(state["last"])
+            is_same = (state["every_s"], state["for_s"]) == (every_s, for_s)
+        except (ProbeError, ValueError, TypeError, LookupError) as error:
+            raise ProbeError(
+                f"{path} is not a record of rounds: remove it to start again"
+            ) from error
+        if is_same:
+            hints.print(f"continuing after round {last + 1}: {path}")
+            return Rounds(began_s, every_s, for_s), last
+    return Rounds(time.time(), every_s, for_s), None
+
+
+def _save(path: Path, rounds: Rounds, last: int) -> None:
+    """Write the state to the locked file in place: a rename would lose the lock."""
+    state = {
+        "began_unix_s": rounds.began_unix_s,
+        "every_s": rounds.every_s,
+        "for_s": rounds.for_s,
+        "last": last,
+    }
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(state) + "\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+STATUS = {"passes": 0, "blocked": 1, "undetermined": 3}
+"""Exit statuses, as for gates: yes, no, inconclusive."""
+ASKED = {"protocols": list(PROTOCOLS), "v4": True, "v6": True, "count": 3, "interval_ms": 200}
+"""Configuration of the probes of each host."""
+
+
+def _check_udp(config: JsonMapping, *, as_json: bool) -> None:
+    """Probe, print the verdict, and exit with its status."""
+    with hints.waiting(f"asking {len(config['targets'])} hosts over TCP and QUIC"):
+        found = passage(probe_events("probe", {**config, **ASKED}))
+    if as_json:
+        print_json(found.as_json())
+    else:
+        _show(found)
+    raise typer.Exit(STATUS[found.verdict])
+
+
+def _show(found: Passage) -> None:
+    numbers = ("TLS 1.3", "QUIC", "no answer")
+    shown = table("host", "address", *numbers, "offers HTTP/3", "UDP", right=numbers)
+    for each in found.hosts:
+        counts = (str(count) for count in (each.tls, each.quic, each.quic_silent))
+        offers = "yes" if each.offers_h3 else "no"
+        shown.add_row(each.host, each.address or "", *counts, offers, each.state)
+    results.print(shown)
+    results.print(f"QUIC: {found.verdict}: {found.why}", markup=False, soft_wrap=True)

@@ -1,4 +1,7 @@
-"""Write rows as a table, as the thesis's CSV, as JSON lines, or as Parquet."""
+"""Write rows as a table, as the thesis's CSV, as JSON lines, or as Parquet.
+
+Print servers' responses for `probe --print`, with control characters escaped.
+"""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -7,13 +10,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from eyelevel.base.from_outside.words import escape_control_characters
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.cli.output import json_text, results, table
-from eyelevel.cli.probe.answers import show_answer
-from eyelevel.cli.probe.appended import mend
+from eyelevel.cli.probe.progress import mend
 from eyelevel.probes.export import ParquetRows, to_csv, to_thesis_csv
 from eyelevel.probes.summary import Summary
-from eyelevel.store.disk.results import writing
+from eyelevel.store.disk import writing
 
 Row = JsonMapping
 
@@ -245,3 +248,32 @@ def make_sink(out: Path | None, parquet: Path | None, form: Form) -> Sink:
         with writing(out):
             stream = out.open("a", encoding="utf-8")
     return Sink(stream, parquet, form)
+
+
+def show_answer(answer: JsonMapping, handshake: str = "") -> None:
+    """Print a response's origin and head, an empty line, and the beginning of its body.
+
+    `handshake` names the connection, for an attempt with two.
+    """
+    where = "" if answer["port"] == 443 else f":{answer['port']}"
+    attempt = f"attempt {answer['attempt'] + 1}" + (f", {handshake}" if handshake else "")
+    asked = f"{answer['host']}{where}{answer['path']} ({answer['address']})"
+    _line(f"{asked}, {answer['protocol']}, {attempt}", style="bold")
+    reason = f" {answer['reason']}" if answer["reason"] else ""
+    _line(f"{answer['http']} {answer['status']}{reason}")
+    for name, value in answer["fields"]:
+        _line(f"{name}: {value}")
+    if answer["fields_left_out"]:
+        _line(f"({answer['fields_left_out']} more fields)", style="dim")
+    _line("")
+    for line in answer["body"].splitlines():
+        _line(line.expandtabs())
+    if not answer["body_whole"]:
+        _line("(the body goes on)", style="dim")
+    elif not answer["body"]:
+        _line("(no body)", style="dim")
+    _line("")
+
+
+def _line(text: str, style: str = "") -> None:
+    results.print(escape_control_characters(text, keep=""), style=style, soft_wrap=True)

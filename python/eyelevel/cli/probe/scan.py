@@ -13,14 +13,21 @@ from eyelevel.base.errors import INTERRUPTS, ScanError
 from eyelevel.base.from_outside.words import excerpt
 from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import hints, print_json, results, say, table
-from eyelevel.cli.probe.appended import mend
-from eyelevel.cli.probe.progress import GO_ON, progress
+from eyelevel.cli.probe.progress import GO_ON, mend, progress
 from eyelevel.lab.prober import probe_events
-from eyelevel.probes.scans.names import OptOut, count_names, read_names, read_opt_out
-from eyelevel.probes.scans.rows import parse_wanted, read_rows, targets_with
-from eyelevel.probes.scans.summary import FEATURES, Summary
+from eyelevel.probes.scans import (
+    FEATURES,
+    OptOut,
+    Summary,
+    count_names,
+    parse_wanted,
+    read_names,
+    read_opt_out,
+    read_rows,
+    targets_with,
+)
 from eyelevel.probes.targets import parse_duration_s, parse_resolver
-from eyelevel.store.disk.results import writing
+from eyelevel.store.disk import writing
 
 
 def show(summary: Summary) -> None:

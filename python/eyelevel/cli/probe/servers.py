@@ -10,16 +10,14 @@ from eyelevel.base.errors import INTERRUPTS, ProbeError
 from eyelevel.base.from_outside.words import excerpt
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.cli.output import hints, json_text, results, say, table
-from eyelevel.cli.probe.appended import mend
-from eyelevel.cli.probe.progress import GO_ON, NO_GOING_ON, progress
-from eyelevel.cli.probe.report_cdns import interval
+from eyelevel.cli.probe.progress import GO_ON, NO_GOING_ON, mend, progress
+from eyelevel.cli.probe.report import interval
 from eyelevel.load.servers.known import OURS, PROGRAMS, Served, parse_servers, versions_of
 from eyelevel.load.servers.visits import generated_site, in_order, rows_of
 from eyelevel.load.traces import read_stages
 from eyelevel.plan.networks.compose import Composed, NetworkWords, compose
-from eyelevel.probes.server_rows import Place, read_rows, run_row
-from eyelevel.probes.servers import FULL, ITSELF, side_by_side
-from eyelevel.store.disk.results import writing
+from eyelevel.probes.servers import FULL, ITSELF, Place, read_rows, run_row, side_by_side
+from eyelevel.store.disk import writing
 
 BLOCKS = 12
 """Default number of blocks: a difference of one sign in all of them is significant after

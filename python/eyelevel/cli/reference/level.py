@@ -3,12 +3,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from eyelevel.calibration.level.aspect import Aspect, Measure
 from eyelevel.calibration.level.aspects import ASPECTS
-from eyelevel.calibration.level.classes import SAMPLES_MIN
+from eyelevel.calibration.level.classes import SAMPLES_MIN, SCENARIOS, Aspect, Measure
 from eyelevel.calibration.level.generated_page import FONTS, IMAGES, LATE_AFTER_IMAGES, STYLES
-from eyelevel.calibration.level.number_text import format_value
-from eyelevel.calibration.level.scenarios import SCENARIOS
+from eyelevel.calibration.level.value_text import format_value
 
 _HEAD = f"""\
 # The level: what two stacks differ in

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from eyelevel.analysis.metrics.catalogue import METRICS
 from eyelevel.analysis.metrics.steps import STEP_METRICS
-from eyelevel.analysis.trials.downlink import MEASURES as DOWNLINK_MEASURES
 from eyelevel.analysis.trials.limits import LIMITS
+from eyelevel.analysis.trials.waits import MEASURES as DOWNLINK_MEASURES
 
 _CONVENTION = """\
 ## Convention

@@ -3,18 +3,18 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from eyelevel.plan.devices import DEVICES
-from eyelevel.plan.networks.operators import LINKS
+from eyelevel.plan.browser import DEVICES
 from eyelevel.plan.networks.presets import (
     DAS_RATES_MBIT_S,
     DAS_RTTS_MS,
     GROUPS,
+    LINKS,
     OPERATOR,
     NetworkGroup,
 )
 from eyelevel.plan.presets import PRESETS
 from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS
-from eyelevel.sites.corpora.published import PUBLISHED_LISTS
+from eyelevel.sites.corpora.pages import PUBLISHED_LISTS
 from eyelevel.sites.corpora.synthetic import SYNTHETIC_CORPORA
 
 

@@ -7,8 +7,7 @@ import typer
 
 from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import results
-from eyelevel.run.bundle.bundle import write_bundle
-from eyelevel.run.bundle.inputs import find_inputs
+from eyelevel.run.bundle.bundle import find_inputs, write_bundle
 
 
 def bundle(

@@ -6,18 +6,16 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.analysis.gate_conditions import GateError
-from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.analysis.metrics.compute import measure
-from eyelevel.analysis.run_verdicts import RunComparison
+from eyelevel.analysis.gate import GateError
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME, measure
 from eyelevel.analysis.study import read_contents
-from eyelevel.analysis.two_runs import compare_runs
+from eyelevel.analysis.two_runs import RunComparison, compare_runs
 from eyelevel.base.errors import unknown
 from eyelevel.cli.finish import OpenOption, PageOption, check_opens, ending_at
 from eyelevel.cli.output import hints
 from eyelevel.cli.results.gate import InconclusiveOption, conclude
 from eyelevel.report.pages.comparison import comparison_page
-from eyelevel.store.disk.results import write_result
+from eyelevel.store.disk import write_result
 
 
 def compare(

@@ -18,8 +18,8 @@ from eyelevel.cli.output import hints, results
 from eyelevel.sites.contents import bodies_of
 from eyelevel.sites.recorded import open_site, site_info
 from eyelevel.store.directory import StoredTrial, has_record, list_committed, read_trial
-from eyelevel.store.disk.results import make_folder, write_result, writing
-from eyelevel.store.messages import MESSAGES_FILE, read_messages
+from eyelevel.store.disk import make_folder, write_result, writing
+from eyelevel.store.packed import MESSAGES_FILE, read_messages
 
 EXPORTS = "exports"
 

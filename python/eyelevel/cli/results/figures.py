@@ -8,17 +8,17 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.analysis.gate_conditions import GateError
-from eyelevel.analysis.metrics.compute import measure
+from eyelevel.analysis.gate import GateError
+from eyelevel.analysis.metrics.catalogue import measure
 from eyelevel.analysis.study import read_contents
 from eyelevel.base.errors import unknown
 from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.output import results
 from eyelevel.report.charts.chart import FORMATS
 from eyelevel.report.figures.catalogue import FIGURES, TABLES, PaperFigure, PaperTable
-from eyelevel.report.figures.needs import why_not
-from eyelevel.store.disk.cells import to_csv
-from eyelevel.store.disk.results import make_folder, write_result
+from eyelevel.report.figures.cellular import why_not
+from eyelevel.store.cells import to_csv
+from eyelevel.store.disk import make_folder, write_result
 
 
 def figures(

@@ -7,13 +7,12 @@ from xml.etree import ElementTree
 
 import typer
 
-from eyelevel.analysis.gate import Status, Verdict
-from eyelevel.analysis.gate_conditions import Condition, parse_condition
+from eyelevel.analysis.gate import Condition, Status, Verdict, parse_condition
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.output import complain, print_json, results
 from eyelevel.plan.plan import Plan
-from eyelevel.store.disk.results import write_result
+from eyelevel.store.disk import write_result
 
 EXIT_CODES: dict[Status, int] = {
     "failed": 1,

@@ -11,7 +11,7 @@ import typer
 from eyelevel.analysis.formats import format_number
 from eyelevel.analysis.gains.against_itself import noise_sentences
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.analysis.metrics.compute import measure
+from eyelevel.analysis.metrics.catalogue import measure
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import StudyResults, read_contents
@@ -22,7 +22,7 @@ from eyelevel.cli.output import print_json, results, table
 from eyelevel.report.first_screen.changed_pages import changed
 from eyelevel.report.first_screen.warnings import first_warnings
 from eyelevel.report.page import summary_of, write_report
-from eyelevel.report.sections.exclusions import describe_exclusions
+from eyelevel.report.sections.outcomes import describe_exclusions
 from eyelevel.report.sections.why import explain_causes
 
 

@@ -33,17 +33,16 @@ from eyelevel.plan.file.two_pages import DEFAULT_STACK, pages_plan
 from eyelevel.plan.networks.compose import NetworkWords, compose
 from eyelevel.plan.networks.from_csv import toml_of
 from eyelevel.plan.networks.plan_text import plan_table
-from eyelevel.plan.networks.recorded_links import find_recorded_pair
+from eyelevel.plan.networks.presets import find_recorded_pair
 from eyelevel.plan.plan import Plan
 from eyelevel.report.first_screen.changed_pages import changed
 from eyelevel.report.first_screen.warnings import first_warnings
 from eyelevel.report.page import summary_of
 from eyelevel.report.sections.why import explain_causes
 from eyelevel.run.study.loop import Execution
-from eyelevel.sites.cleartext import MOSTLY, make_secure
+from eyelevel.sites.contents import MOSTLY, make_secure
 from eyelevel.sites.recorded import list_shipped, matching
-from eyelevel.store.disk.results import make_folder
-from eyelevel.store.disk.whole import folder_beside
+from eyelevel.store.disk import folder_beside, make_folder
 
 NETWORKS = "dsl,lte"
 SITES_FOLDER = Path("sites")

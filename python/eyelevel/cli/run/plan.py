@@ -1,26 +1,29 @@
-"""Check a plan, list its trials, and predict its cost and power (`eyelevel plan`)."""
+"""Check a plan, list its trials, and predict its cost and power (`eyelevel plan`).
+
+Open a plan's sites, with a status if that takes time: synthetic ones are generated.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from eyelevel.analysis.answers.headline import NETWORKS_NAMED_MAX
+from eyelevel.analysis.answers import NETWORKS_NAMED_MAX
 from eyelevel.analysis.conditions import describe_smallest_effect
-from eyelevel.cli.output import print_json, results, table
+from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.results.gate import read_conditions
 from eyelevel.cli.run.plan_text import Corpus, Traces, read_plan
-from eyelevel.cli.run.sites import open_pages
 from eyelevel.cli.values import duration
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import expand
+from eyelevel.run.study.estimate import SequentialEstimate
 from eyelevel.run.study.estimate import estimate as estimate_plan
-from eyelevel.run.study.sequential_estimate import SequentialEstimate
 from eyelevel.run.study.time_limits import check_time_limits, describe_limits
-from eyelevel.sites.cleartext import check_secure
-from eyelevel.sites.recorded import RecordedSite
+from eyelevel.sites.contents import check_secure
+from eyelevel.sites.recorded import RecordedSite, open_site
 
 app = typer.Typer(
     help="Check a plan, list its trials, or predict what it costs.", no_args_is_help=True
@@ -174,3 +177,38 @@ def _describe_blocks(sequential: SequentialEstimate) -> str:
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+TOLD_MIN = 20
+"""Minimum number of sites for which a status is shown."""
+AT_ONCE = 4
+"""Sites opened in parallel; each is a process of the data plane that reads or writes a file."""
+
+
+def open_pages(plan: Plan) -> list[RecordedSite]:
+    """Return a plan's sites, each with the recordings that variants have in its place."""
+    sites = open_sites(plan.sites)
+    own = [(each.name, open_sites(each.recordings)) for each in plan.variants if each.recordings]
+    return [
+        replace(site, variants={name: opened[place] for name, opened in own})
+        for place, site in enumerate(sites)
+    ]
+
+
+def open_sites(names: Sequence[str]) -> list[RecordedSite]:
+    """Open the sites in parallel.
+
+    Returns them in order, and raises the error of the first that fails.
+    """
+    if len(names) < TOLD_MIN:
+        return [open_site(name) for name in names]
+    said = f"opening {len(names)} sites"
+    opened: list[RecordedSite] = []
+    with hints.waiting(said) as status, ThreadPoolExecutor(AT_ONCE) as pool:
+        try:
+            for site in pool.map(open_site, names):
+                opened.append(site)
+                status.update(f"{said}: {len(opened)} done")
+        finally:
+            pool.shutdown(cancel_futures=True)
+    return opened

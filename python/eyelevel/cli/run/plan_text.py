@@ -16,7 +16,7 @@ from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.networks.compose import NetworkWords, compose, pair_of
 from eyelevel.plan.networks.plan_text import network_text
-from eyelevel.plan.networks.recorded_links import find_recorded_pair
+from eyelevel.plan.networks.presets import find_recorded_pair
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.presets import PRESETS_BY_NAME, preset_text, with_networks
 from eyelevel.sites.corpora.members import members

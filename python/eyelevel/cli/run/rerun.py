@@ -5,22 +5,20 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.analysis.metrics.compute import measure
+from eyelevel.analysis.metrics.catalogue import measure
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import rerun_agrees
 from eyelevel.base.errors import PlanError
-from eyelevel.cli.finish import OpenOption, ending_at
+from eyelevel.cli.finish import OpenOption, ending_at, resume_command
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, say
 from eyelevel.cli.results.compare import print_conditions
 from eyelevel.cli.results.gate import conclude
 from eyelevel.cli.results.report import make_report, print_summary
-from eyelevel.cli.resume_command import resume_command
 from eyelevel.cli.run.run import run_plan
 from eyelevel.load.quiet_host import WAIT_S_MAX
 from eyelevel.plan.plan import Plan
-from eyelevel.run.bundle.consent import describe_access, describe_refusals
-from eyelevel.run.bundle.unpack import check_sites, open_bundle
+from eyelevel.run.bundle.unpack import check_sites, describe_access, describe_refusals, open_bundle
 from eyelevel.run.study.loop import Execution
 
 LEFT_SHOWN = 3

@@ -1,46 +1,137 @@
-"""Run a plan from its first load to its report (`eyelevel run`)."""
+"""Run a plan from its first load to its report (`eyelevel run`).
 
-from dataclasses import astuple
+Handle `run --cluster`: check its options before anything is written. Copy a run to a bucket, with
+progress in the run's bar (`run --copy-to`).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eyelevel.analysis.gate import evaluate
-from eyelevel.analysis.gate_conditions import check_conditions
-from eyelevel.base.errors import AllFailedError, LaterError, Terminated
-from eyelevel.cli.finish import OpenOption, ending_at
+from eyelevel.analysis.gate import check_conditions, evaluate
+from eyelevel.base.errors import AllFailedError, LaterError, StoreError, Terminated
+from eyelevel.cli.finish import OpenOption, ending_at, resume_command
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
-from eyelevel.cli.output import hints, print_json
+from eyelevel.cli.output import hints, print_json, say
 from eyelevel.cli.results.export import Exports, export_all
 from eyelevel.cli.results.gate import InconclusiveOption, conclude, read_conditions
 from eyelevel.cli.results.report import make_report, print_summary
-from eyelevel.cli.resume_command import resume_command
-from eyelevel.cli.run.bar import show_progress
-from eyelevel.cli.run.cluster import (
-    AllowHeterogeneousOption,
-    Cluster,
-    ClusterOption,
-    check_directory,
-)
-from eyelevel.cli.run.copies import CopyTo
-from eyelevel.cli.run.plan import foretell
+from eyelevel.cli.run.plan import foretell, open_pages
 from eyelevel.cli.run.plan_text import Corpus, Traces, read_plan
-from eyelevel.cli.run.sites import open_pages
-from eyelevel.cli.run.worker import TrustOption
+from eyelevel.cli.run.status import show_progress
+from eyelevel.cli.run.worker import TrustOption, check_installed
 from eyelevel.load.quiet_host import WAIT_S_MAX
 from eyelevel.plan.plan import Plan
+from eyelevel.plan.trials import Trial
 from eyelevel.run.block.attempts import RETRIES, RETRIES_MAX
-from eyelevel.run.study.common_failure import Failure
-from eyelevel.run.study.effects import live_effects
-from eyelevel.run.study.facts import FactsSoFar
-from eyelevel.run.study.loop import Execution, run_trials
+from eyelevel.run.study.loop import Driver, Execution, Failure, run_trials
 from eyelevel.run.study.prepare import prepare
+from eyelevel.run.study.slots import JobsError, check_jobs
 from eyelevel.run.study.status import StatusFile
-from eyelevel.run.study.stopping import stopping_rule
-from eyelevel.sites.recorded import key_recordings
+from eyelevel.run.study.stopping import FactsSoFar, live_effects, stopping_rule
+from eyelevel.sites.recorded import RecordedSite, key_recordings
+from eyelevel.store.claim import check_unclaimed
 from eyelevel.store.directory import read_trial
-from eyelevel.store.disk.results import check_file
+from eyelevel.store.disk import check_file
+
+if TYPE_CHECKING:
+    from eyelevel.run.bucket.copies import Copies
+
+
+ClusterOption = Annotated[
+    str,
+    typer.Option(
+        metavar="WHERE",
+        help="Use slots elsewhere: local:N, listen:HOST:PORT, or a scheduler's address.",
+    ),
+]
+AllowHeterogeneousOption = Annotated[
+    bool,
+    typer.Option(
+        "--allow-heterogeneous",
+        help="With --cluster: admit machines that differ, as separate classes.",
+    ),
+]
+_URL = re.compile(r"(?P<scheme>[a-z][a-z0-9]+):/+(?P<rest>.*)")
+_LOCAL = re.compile(r"local:(\d+)")
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The cluster of a run; `where` is "" if slots are on this machine."""
+
+    where: str = ""
+    allows_heterogeneous: bool = False
+    is_trusted: bool = False
+
+    @property
+    def before_loads(self) -> str:
+        """Describe the state before the first load."""
+        return "machines were being admitted" if self.where else "no load had begun"
+
+    def check(self, jobs: int) -> None:
+        """Raise an `ExpectedError` if these options conflict, or conflict with `jobs`."""
+        if not self.where:
+            for option, is_there in (
+                ("--allow-heterogeneous", self.allows_heterogeneous),
+                ("--trust-network", self.is_trusted),
+            ):
+                if is_there:
+                    raise JobsError(
+                        f"{option} concerns several machines, and only --cluster WHERE has them; "
+                        "leave it out"
+                    )
+            check_jobs(jobs)
+            return
+        check_installed()
+        if jobs > 1:
+            raise JobsError(
+                f"--jobs {jobs} runs labs here and --cluster {self.where} runs them elsewhere: "
+                f"leave one out; --cluster local:{jobs} runs slots here"
+            )
+        if found := _LOCAL.fullmatch(self.where):
+            check_jobs(max(1, int(found[1])), "--cluster local:")
+
+    def driver(
+        self, out: Path, plan: Plan, sites: Sequence[RecordedSite], execution: Execution
+    ) -> Driver | None:
+        """Return the driver with the slots; None if they are on this machine.
+
+        Raises `ClusterError`, and `StoreError` if another run has the directory.
+        """
+        if not self.where:
+            return None
+        # First: another run in this directory would hold the port, too, with a less clear error.
+        check_unclaimed(out)
+        # Imported here: importing Dask is slow, and few runs need it.
+        from eyelevel.cluster.driver import cluster_driver
+
+        return cluster_driver(
+            self.where,
+            out,
+            plan,
+            sites,
+            execution,
+            allow_heterogeneous=self.allows_heterogeneous,
+            is_trusted=self.is_trusted,
+            report=lambda line: say(hints, line),
+        )
+
+
+def _check_directory(out: Path) -> None:
+    """Raise `StoreError` if the directory is a URL."""
+    if found := _URL.fullmatch(str(out)):
+        url = f"{found['scheme']}://{found['rest']}"
+        raise StoreError(
+            f"writing {url}: --out must be a directory on this machine; give one, and --copy-to "
+            f"{url} for copies there"
+        )
+
 
 EXIT_INTERRUPTED = 130
 HERE = Cluster()
@@ -115,7 +206,7 @@ def run(
 
     Ctrl-C stops after the current load; run the command again with --resume to continue.
     """
-    check_directory(out)
+    _check_directory(out)
     if junit is not None:
         check_file(junit)
     parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
@@ -212,3 +303,64 @@ def _describe_failure(failure: Failure, out: Path) -> str:
         f"all {failure.loads} loads so far, of {sites}, ended as `{failure.outcome}`, so the run "
         f"was stopped: {detail}; mend this, then remove {out} and run it again"
     )
+
+
+class CopyTo:
+    """The copying of one run to a bucket; does nothing if `url` is "".
+
+    Raises `BucketError` for an invalid URL, and for a bucket that does not answer.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._copies: Copies | None = None
+        if url:
+            # Imported here: few runs need it.
+            from eyelevel.run.bucket.objects import check_url
+
+            check_url(url)
+
+    @contextmanager
+    def of(
+        self, directory: Path, trials: Sequence[Trial], *, are_beside_loads: bool
+    ) -> Iterator[None]:
+        """Begin copying, first what was committed before, and stop in order on exit.
+
+        Raises `BucketError` if the bucket does not answer, and `DifferentError` if it has another
+        run.
+        """
+        if not self._url:
+            yield
+            return
+        from eyelevel.run.bucket.copies import Copies
+        from eyelevel.run.bucket.layout import blocks_of
+        from eyelevel.run.bucket.objects import open_objects
+
+        self._copies = Copies(
+            open_objects(self._url, is_new=True),
+            self._url,
+            directory,
+            blocks_of((trial.block, trial.hash) for trial in trials),
+            is_beside_loads=are_beside_loads,
+            told=lambda line: say(hints, line),
+        )
+        try:
+            with hints.waiting(f"copying to {self._url}") as status:
+                self._copies.begin(status.update)
+            yield
+        finally:
+            self._copies.close()
+
+    def committed(self, names: Sequence[str]) -> None:
+        """Queue newly committed trials."""
+        if self._copies is not None:
+            self._copies.committed(names)
+
+    def finish(self, *, is_interrupted: bool) -> None:
+        """Upload what is left. Raises `CopiesUnfinishedError` if the bucket does not answer."""
+        if self._copies is None:
+            return
+        from eyelevel.run.bucket.copies import END_S_MAX
+
+        with hints.waiting(f"copying to {self._url}") as status:
+            self._copies.finish(0.0 if is_interrupted else END_S_MAX, status.update)

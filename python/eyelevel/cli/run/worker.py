@@ -10,7 +10,7 @@ import typer
 from eyelevel.base.errors import ExpectedError
 from eyelevel.cli.options import UnsafeBrowserOption
 from eyelevel.cli.output import hints
-from eyelevel.run.study.jobs import claim_core_sets
+from eyelevel.run.study.slots import claim_core_sets
 
 TrustOption = Annotated[
     bool,
@@ -50,7 +50,7 @@ def worker(
     again.
     """
     check_installed()
-    from eyelevel.cluster.credentials import Credentials
+    from eyelevel.cluster.trust import Credentials
     from eyelevel.cluster.worker import run_slots
 
     credentials = Credentials.of_line(sys.stdin.buffer.readline()) if while_open else None

@@ -1,4 +1,7 @@
-"""Check whether a recording replays as it was recorded (`eyelevel site check`)."""
+"""Check whether a recording replays as it was recorded (`eyelevel site check`).
+
+Describe a recording, in the columns of Das's table 4.1 (`eyelevel site info`).
+"""
 
 from collections import Counter
 from dataclasses import asdict
@@ -9,17 +12,16 @@ import typer
 
 from eyelevel.analysis.pictures.beside import beside, difference_share
 from eyelevel.base.errors import ExportError
-from eyelevel.base.json_types import JsonObject
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.cli.finish import OpenOption, check_opens, end_at
 from eyelevel.cli.options import UnsafeBrowserOption
-from eyelevel.cli.output import hints, print_json, results, say
-from eyelevel.cli.site.info import print_marks, size
+from eyelevel.cli.output import hints, print_json, results, say, table
 from eyelevel.lab.binary import run_tool
 from eyelevel.sites.check import LOADS_MAX, PageFindings, PageLoad, check_page
+from eyelevel.sites.contents import USED_SHARE_MIN, Use
+from eyelevel.sites.corpora.attributes import count_addresses
 from eyelevel.sites.recorded import open_site, site_info
-from eyelevel.sites.use import USED_SHARE_MIN, Use
-from eyelevel.store.disk.folders import temporary_folder
-from eyelevel.store.disk.results import write_result
+from eyelevel.store.disk import temporary_folder, write_result
 
 EXIT_DIFFERS = 1
 TOOL_FOUND_DIFFERENCES = 2
@@ -96,7 +98,7 @@ def check(
     if as_json:
         print_json(report)
     else:
-        print_marks(site_info(archive))
+        _print_marks(site_info(archive))
     if picture and picture_is_written:
         end_at("pictures", picture, opens=open_, as_json=as_json)
     if differs or failure:
@@ -244,3 +246,86 @@ def page_as_json(page: PageFindings, failure: str) -> JsonObject:
             for load in page.loads
         ],
     }
+
+
+def info(
+    file: Annotated[
+        str, typer.Argument(help="A recorded site: a file, or the name of a shipped one.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print what a recording holds: origins, addresses, objects, sizes, secure share, depth."""
+    info_ = site_info(open_site(file).path)
+    if as_json:
+        print_json(info_)
+    else:
+        print_info(info_)
+
+
+def print_info(found: JsonMapping) -> None:
+    """Print a recording's description."""
+    say(results, f"{found['name']}: {found['main_url']}")
+    secure = (
+        f"{found['secure_share']:.0%} of the objects, "
+        f"{found['secure_bytes_share']:.0%} of the bytes"
+    )
+    addresses = count_addresses(found)
+    for name, value in (
+        ("origins", str(len(found["origins"]))),
+        (
+            "server addresses",
+            "-, not recorded of all hosts" if addresses is None else str(addresses),
+        ),
+        ("objects", str(found["objects"])),
+        ("median object", size(found["body_bytes_median"])),
+        ("largest object", size(found["body_bytes_max"])),
+        ("total size", size(found["body_bytes"])),
+        ("secure", secure),
+        ("dependency depth", str(found["dependency_depth"])),
+        ("digest", found["digest"]),
+    ):
+        say(results, f"  {name:17} {value}")
+    types = table("type", "objects", "size", right=("objects", "size"))
+    by_size = sorted(
+        found["media_types"].items(), key=lambda media_type: -media_type[1]["body_bytes"]
+    )
+    for name, counted in by_size:
+        types.add_row(name or "(none)", str(counted["objects"]), size(counted["body_bytes"]))
+    results.print(types)
+    print_round_trips(found)
+    _print_marks(found)
+
+
+def print_round_trips(found: JsonMapping) -> None:
+    """Print the recorded round trips by host, the slowest first; prints nothing without any."""
+    timed = [origin for origin in found["origins"] if "handshake_rtt_ms_min" in origin]
+    if not timed:
+        return
+    shown = table("host", "address", "RTT ms", "handshakes", right=("RTT ms", "handshakes"))
+    cells = {
+        (each["host"], each["address"], each["handshake_rtt_ms_min"], each["handshakes"])
+        for each in timed
+    }
+    for host, address, rtt_ms, handshakes in sorted(cells, key=lambda row: (-row[2], row[0])):
+        shown.add_row(host, address, f"{rtt_ms:.1f}", str(handshakes))
+    results.print(shown)
+
+
+def _print_marks(found: JsonMapping) -> None:
+    """Print how a recording differs from the traffic on the wire."""
+    provenance = found["provenance"]
+    for sentence in provenance.get("altered", []):
+        say(results, f"altered: {sentence}")
+    left_out = [*provenance.get("left_out", []), *(note["message"] for note in found["notes"])]
+    for sentence in left_out[:20]:
+        say(results, f"left out: {sentence}")
+    if len(left_out) > 20:
+        say(results, f"left out: {len(left_out) - 20} more; see --json")
+
+
+def size(size_bytes: int) -> str:
+    """Format a size, such as `1.4 MB`, `3.9 kB` or `43 B`."""
+    for unit, scale in (("MB", 1e6), ("kB", 1e3)):
+        if size_bytes >= scale:
+            return f"{size_bytes / scale:.1f} {unit}"
+    return f"{size_bytes} B"

@@ -1,13 +1,17 @@
-"""Record a live page as a site (`eyelevel record`)."""
+"""Record a live page as a site (`eyelevel record`).
 
+Run `eyelevel record` over an emulated path, by restarting it inside `eyelevel path`.
+"""
+
+import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from socket import socketpair
-from typing import Annotated
+from typing import Annotated, NoReturn
 from urllib.parse import urlsplit
 
 import typer
@@ -27,19 +31,18 @@ from eyelevel.cli.finish import end_at
 from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.options import AllowOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results, say
-from eyelevel.cli.site.behind_path import record_behind
 from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
+from eyelevel.lab.binary import find_binary
 from eyelevel.lab.recorder import Recorder
+from eyelevel.load.traces import read_stages
 from eyelevel.plan.browser import Browser
-from eyelevel.plan.networks.compose import NetworkWords
+from eyelevel.plan.networks.compose import NetworkWords, compose
 from eyelevel.plan.steps import STEPS_MAX, Step, parse_step
-from eyelevel.sites.cleartext import make_secure
+from eyelevel.sites.contents import make_secure
 from eyelevel.sites.recorded import site_info
 from eyelevel.sites.served_command import serve_command
 from eyelevel.sites.served_folder import serve_folder
-from eyelevel.store.disk.folders import temporary_folder
-from eyelevel.store.disk.results import check_file
-from eyelevel.store.disk.whole import folder_beside
+from eyelevel.store.disk import check_file, folder_beside, temporary_folder
 
 LOAD_TIMEOUT_S = 120.0
 BUSY_S_MAX = 60.0
@@ -136,7 +139,7 @@ def record(
                 "--proxy: no client outside the path could reach it; start both inside "
                 "`eyelevel path --internet`"
             )
-        record_behind(words, sys.argv[1:])
+        _record_behind(words, sys.argv[1:])
     try:
         steps = read_script(script) if script else ()
     except ValueError as error:
@@ -362,3 +365,34 @@ def read_script(file: Path) -> tuple[Step, ...]:
         if len(steps) > STEPS_MAX:
             raise ValueError(f"{file}, line {number}: more than {STEPS_MAX} steps")
     return tuple(steps)
+
+
+def _record_behind(words: NetworkWords, arguments: Sequence[str]) -> NoReturn:
+    """Replace this process by `eyelevel path --internet WORDS -- eyelevel ARGUMENTS`.
+
+    The network options are removed from the arguments. The recorder needs no changes: its traffic
+    to the Internet goes over the path, including the handshakes that it times. Raises
+    `NetworkError` for invalid options.
+    """
+    compose(words, read_stages)
+    given = words.given()
+    said = [word for pair in given.items() for word in pair]
+    inner = [sys.executable, "-m", "eyelevel.cli.main", *without(given, arguments)]
+    hints.print(f"recording behind `eyelevel path {' '.join(said)}`", markup=False, soft_wrap=True)
+    sys.stdout.flush()
+    binary = find_binary()
+    os.execv(binary, [binary, "shell", "--internet", *said, "--", *inner])
+
+
+def without(given: Container[str], arguments: Sequence[str]) -> list[str]:
+    """Return a command line's arguments without these options and their values."""
+    left: list[str] = []
+    rest = iter(arguments)
+    for word in rest:
+        if word == "--":
+            return [*left, word, *rest]
+        if word in given:
+            next(rest, None)
+        elif word.partition("=")[0] not in given:
+            left.append(word)
+    return left

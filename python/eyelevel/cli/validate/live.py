@@ -1,39 +1,57 @@
-"""Compare a live page with its replay, as in figure 4-2 of Das 2014 (`eyelevel validate live`)."""
+"""Compare a live page with its replay, as in figure 4-2 of Das 2014 (`eyelevel validate live`).
 
+Print the results of `eyelevel validate live`: both sides, the bias, and its likely causes. Find or
+make the recording that a live study replays, which must be of the study's page.
+"""
+
+import contextlib
 import csv
 import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote, urlsplit
 
 import polars as pl
 import typer
 
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.base.errors import INTERRUPTS
-from eyelevel.base.json_types import JsonObject
+from eyelevel.base.errors import INTERRUPTS, PlanError
+from eyelevel.base.from_outside.host_names import spell_in_dns
+from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.load.live import LiveAllowOption, UpstreamCaOption, check_live, report_once
 from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption, with_browser_options
-from eyelevel.cli.output import hints, print_json, results, say
-from eyelevel.cli.validate.live_output import print_study
-from eyelevel.cli.validate.live_recording import check_recorded_rtts, recording_of
+from eyelevel.cli.output import hints, print_json, results, say, table
+from eyelevel.cli.site.record import record_page
 from eyelevel.cli.values import duration, get_stack
 from eyelevel.load.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.load.traces import read_stages
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.networks.compose import NetworkWords, compose
-from eyelevel.plan.networks.origin_rtt import OTHERS, RECORDED, describe_rtts
+from eyelevel.plan.networks.origin_rtt import OTHERS, RECORDED, describe_rtts, hosts_without_rtt
 from eyelevel.plan.networks.presets import UNSHAPED
 from eyelevel.report.charts.chart import FORMATS
 from eyelevel.report.charts.live import live_against_replay
-from eyelevel.run.live.comparison import COMPARED, Load, by_origin, compare, protocols, verdict
+from eyelevel.run.live.comparison import (
+    COMPARED,
+    PARTS,
+    PUBLISHED,
+    SIDES,
+    Load,
+    by_origin,
+    compare,
+    protocols,
+    verdict,
+)
 from eyelevel.run.live.load import LivePage
 from eyelevel.run.live.study import Done, LiveStudy, problems, read_loads, run_study
-from eyelevel.sites.recorded import read_screen
+from eyelevel.sites.corpora.recorded_page import find_error_answer
+from eyelevel.sites.recorded import RecordedSite, open_site, read_screen, site_info
 from eyelevel.store.directory import json_bytes
-from eyelevel.store.disk.results import make_folder, write_result
+from eyelevel.store.disk import folder_beside, make_folder, write_result
+from eyelevel.store.outcomes import COUNTED
 
 EXIT_NOT_OK = 1
 BLOCKS = 40
@@ -117,7 +135,7 @@ def live(
     if as_json:
         print_json(found)
     else:
-        print_study(found)
+        _print_study(found)
         beyond = f"round trips beyond it: {describe_rtts(study.own_rtts)}"
         say(results, f"replays: {study.stack.name} on {study.network.name}; {beyond}")
         say(results, f"loads, JSON, rows: {out}/trials, live.json, live.csv")
@@ -179,3 +197,157 @@ def _curves(loads: Sequence[Load]) -> pl.DataFrame:
     ]
     names = {"metric": pl.String, "side": pl.String, "seconds": pl.Float64}
     return pl.DataFrame(rows, schema=names, orient="row")
+
+
+TITLES = {
+    "page_load_time_ms": "PLT, ms",
+    "time_to_first_byte_ms": "TTFB, ms",
+    "first_contentful_paint_ms": "FCP, ms",
+    "largest_contentful_paint_ms": "LCP, ms",
+    "speed_index_ms": "SI, ms",
+    "object_count": "objects",
+    "received_bytes": "bytes",
+}
+WORDS = dict(zip(PARTS, ("name", "connect", "wait"), strict=True))
+
+
+def _print_study(found: JsonMapping) -> None:
+    """Print the results of a study, given as JSON."""
+    results.print(f"{found['url']}: {found['verdict']}", markup=False, soft_wrap=True)
+    results.print()
+    _print_metrics(found["metrics"])
+    _print_origins(found["origins"])
+    for side, counts in found["outcomes"].items():
+        bad = [f"{count} {name}" for name, count in counts.items() if name not in COUNTED]
+        if bad:
+            results.print(f"{side} loads that do not count: {', '.join(bad)}", markup=False)
+    for detail in found["details"]:
+        results.print(f"  {detail}", markup=False, soft_wrap=True)
+    over = [
+        f"{side}: {', '.join(f'{count} over {name}' for name, count in counts.items())}"
+        for side, counts in found["protocols"].items()
+    ]
+    results.print(f"objects, {'; '.join(over)}", markup=False, soft_wrap=True)
+    published = [
+        f"{side} {mean:.0f} ± {spread:.0f} ms ({spread / mean:.1%})"
+        for side, (mean, spread) in PUBLISHED.items()
+    ]
+    results.print(f"published, 100 loads of another page (Das 2014): {', '.join(published)}")
+
+
+def _print_metrics(metrics: JsonMapping) -> None:
+    columns = ("live", "varies", "replay", "varies ", "bias", "95 % interval", "blocks")
+    shown = table("", *columns, right=columns)
+    for name, compared in metrics.items():
+        cells = []
+        for side in SIDES:
+            summary = compared[side]
+            mean, spread = summary["mean"], summary["standard_deviation"]
+            share = summary["coefficient_of_variation"]
+            around = "" if spread is None else f" ± {spread:.0f}"
+            cells += [
+                "-" if mean is None else f"{mean:.0f}{around}",
+                "-" if share is None else f"{share:.1%}",
+            ]
+        bias = compared["bias"]
+        known = bias["low"] is not None
+        interval = f"{bias['low']:+.0f} to {bias['high']:+.0f}" if known else "-"
+        value = "-" if bias["value"] is None else f"{bias['value']:+.0f}"
+        shown.add_row(TITLES[name], *cells, value, interval, str(compared["blocks"]))
+    results.print(shown)
+    results.print("mean ± standard deviation; bias is replay - live within blocks")
+    results.print()
+
+
+def _print_origins(origins: Sequence[JsonMapping]) -> None:
+    columns = tuple(WORDS.values())
+    shown = table("medians in ms, live / replay", *columns, right=columns)
+    for origin in origins:
+        pairs = (" / ".join(_ms(origin[side][part]) for side in SIDES) for part in WORDS)
+        shown.add_row(origin["host"], *pairs)
+    results.print(shown)
+
+
+def _ms(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
+
+
+RECORDING = "recording.wacz"
+_PORTS = {"http": 80, "https": 443}
+
+
+def recording_of(
+    url: str,
+    against: str | None = None,
+    out: Path = Path(),
+    upstream_ca: Path | None = None,
+    allow: Sequence[str] = (),
+) -> RecordedSite:
+    """Return the recording `against`, else the one in `out`, which is made if it is missing.
+
+    Raises `PlanError` if it is of another page, whose times would be reported as this one's, or of
+    an error page.
+    """
+    file = out / RECORDING
+    if against is None and not file.exists():
+        make_folder(out)
+        try:
+            _record(url, file, upstream_ca, allow)
+        except BaseException:
+            with contextlib.suppress(OSError):  # unless it has loads
+                out.rmdir()
+            raise
+    recording = open_site(against or str(file))
+    main_url = site_info(recording.path)["main_url"]
+    if main_url is None:
+        raise PlanError(
+            [
+                f"{recording.path} names no page, so it may be of a page other than {url}; "
+                "leave out --against"
+            ]
+        )
+    if not is_same_page(main_url, url):
+        mend = "give another --out" if against is None else "validate that page, or record this one"
+        raise PlanError([f"{recording.path} is of {main_url}, not of {url}; {mend}"])
+    if failed := find_error_answer(recording.path):
+        raise PlanError([f"{recording.path}: {failed} when it was recorded; record it again"])
+    return recording
+
+
+def _record(url: str, file: Path, upstream_ca: Path | None, allow: Sequence[str]) -> None:
+    with folder_beside(file) as draft:
+        made = draft / file.name
+        record_page(url, made, upstream_ca, allow)
+        if failed := find_error_answer(made):
+            raise PlanError([f"recording {url}: {failed}, so it is not kept; try again later"])
+        made.chmod(0o644)
+        made.rename(file)
+
+
+def check_recorded_rtts(recording: RecordedSite) -> None:
+    """Raise `PlanError` if a replay cannot have the round trips of the recorded handshakes."""
+    hosts = hosts_without_rtt(recording.of_plan().places)
+    if hosts:
+        more = f" and {len(hosts) - 1} more" if len(hosts) > 1 else ""
+        raise PlanError(
+            [
+                f"{recording.path} has no recorded round trip for {hosts[0]}{more}: give "
+                "--no-recorded-rtt with a --network or --rtt that matches the page's, or use a "
+                "recording made by `eyelevel record`"
+            ]
+        )
+
+
+def is_same_page(one: str, other: str) -> bool:
+    """Return whether two URLs are of one page, in any spelling; fragments are ignored."""
+    try:
+        return _parts(one) == _parts(other)
+    except ValueError:  # an invalid port
+        return False
+
+
+def _parts(url: str) -> tuple[str, str, int | None, str, str]:
+    parts = urlsplit(url)
+    host = spell_in_dns(parts.hostname or "")
+    path, query = (quote(text, safe="%/") for text in (parts.path or "/", parts.query))
+    return parts.scheme, host, parts.port or _PORTS.get(parts.scheme), path, query

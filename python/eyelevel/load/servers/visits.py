@@ -15,7 +15,7 @@ from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.networks.compose import Composed
 from eyelevel.plan.networks.network import Network, lab_path
 from eyelevel.sites.pack import SyntheticExchange, pack_site
-from eyelevel.store.disk.folders import temporary_folder
+from eyelevel.store.disk import temporary_folder
 
 HOST = "lab.example"
 ADDRESS = "198.51.100.1"

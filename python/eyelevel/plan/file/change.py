@@ -1,4 +1,7 @@
-"""Write a plan's text for a short question, such as `http3` or `iw=10→32`."""
+"""Write a plan's text for a short question, such as `http3` or `iw=10→32`.
+
+Write the two stacks of a question about a round trip, such as `rtt:cdn.example=90→20`.
+"""
 
 import json
 import re
@@ -9,8 +12,8 @@ from pydantic import ValidationError
 
 from eyelevel.base.errors import PlanError, unknown
 from eyelevel.base.settings import names_tried
-from eyelevel.plan.file.change_of_origin import EXAMPLE, PREFIX, stacks_of_origin
 from eyelevel.plan.file.model import StackTable
+from eyelevel.plan.networks.origin_rtt import OTHERS, RECORDED, origin_rtts, own_rtt_of_word
 from eyelevel.plan.networks.presets import get_network, why_none
 from eyelevel.plan.presets import SMALLEST_EFFECT_REASON
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
@@ -107,10 +110,10 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
         return pair[0], pair[1], [toml_text(name) for name in pair]
     key, _, values = word.partition("=")
     given = _ARROW.split(values)
-    if key.strip().startswith(PREFIX):
+    if key.strip().startswith(_PREFIX):
         if len(given) > 2 or not all(given):
-            raise PlanError([f"--change: `{word}` cannot be read; write `{EXAMPLE}`"])
-        return stacks_of_origin(key.strip(), given, base)
+            raise PlanError([f"--change: `{word}` cannot be read; write `{_EXAMPLE}`"])
+        return _stacks_of_origin(key.strip(), given, base)
     known = [name for name in StackTable.model_fields if name not in ("name", "base")]
     name = _SHORT.get(key.strip(), key.strip())
     if key.strip() in _OF_NETWORKS:
@@ -118,7 +121,7 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
             [
                 f"--change: `{key.strip()}` belongs to a network, which both stacks share; name "
                 "networks with --networks, or give a table of your users' with --users; change "
-                f"one origin's own round trip with `{EXAMPLE}`"
+                f"one origin's own round trip with `{_EXAMPLE}`"
             ]
         )
     if name not in known:
@@ -197,3 +200,65 @@ def toml_text(text: str) -> str:
     """Return a string as TOML writes it."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+_PREFIX = "rtt:"
+_EXAMPLE = "rtt:cdn.example=90→20"
+_HOST_LENGTH_MAX = 30
+"""Maximum length of a host in a stack's name, which has at most 64 characters."""
+
+
+def _stacks_of_origin(word: str, given: list[str], base: str) -> tuple[str, str, list[str]]:
+    """Return the names of the two stacks and their TOML: `base` with each of the two round trips.
+
+    `word`: `rtt:HOST`, or several hosts separated by commas, which share an address. `given`: OLD
+    and NEW, or only NEW, which is then compared with the network's round trip alone. Raises
+    `PlanError`.
+    """
+    hosts = [host.strip().lower() for host in word.removeprefix(_PREFIX).split(",")]
+    if not all(hosts):
+        raise PlanError([f"--change: `{word}` names no host; write `{_EXAMPLE}`"])
+    if len(set(hosts)) < len(hosts):
+        raise PlanError([f"--change: `{word}` names a host twice; write each once"])
+    own = [_own_rtt(text, hosts[0], word) for text in given]
+    if len(own) == 2 and own[0] == own[1]:
+        raise PlanError(
+            [
+                f"--change: `{word}` is `{given[0]}` on both sides; "
+                "nothing changes, so write two times"
+            ]
+        )
+    names, tables = [], []
+    if len(own) == 1:
+        if own[0] == 0:
+            raise PlanError(
+                [
+                    f"--change: `{word}` of 0 ms adds nothing to the network's; "
+                    "nothing changes, so write more than 0"
+                ]
+            )
+        names, tables = [base], [json.dumps(base)]
+    for rtt in own:
+        shown = rtt if rtt == RECORDED else f"{rtt:g}ms"
+        names.append(f"{base}-rtt-{_short(hosts)}-{shown}")
+        by_host = ", ".join(f"{json.dumps(host)} = {json.dumps(rtt)}" for host in hosts)
+        tables.append(
+            f"{{ name = {json.dumps(names[-1])}, base = {json.dumps(base)}, "
+            f"origin_rtt = {{ {by_host} }} }}"
+        )
+    return names[0], names[1], tables
+
+
+def _own_rtt(text: str, host: str, word: str) -> float | str:
+    """Parse a round trip; a number is in milliseconds."""
+    try:
+        return origin_rtts({host: own_rtt_of_word(text.strip().strip('"'))})[host]
+    except ValueError as error:
+        raise PlanError([f"--change: `{word}={text}`: {error}"]) from error
+
+
+def _short(hosts: list[str]) -> str:
+    if hosts == [OTHERS]:
+        return "all"
+    name = re.sub(r"[^a-z0-9.-]+", "-", hosts[0]).strip("-")[:_HOST_LENGTH_MAX]
+    return f"{name}+{len(hosts) - 1}" if len(hosts) > 1 else name

@@ -1,4 +1,7 @@
-"""Parse and validate a plan's TOML text, and resolve its presets."""
+"""Parse and validate a plan's TOML text, and resolve its presets.
+
+Parse a plan's comparisons: its `comparisons`, or each stack with its `reference`.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -13,19 +16,18 @@ from eyelevel.base.from_outside.source import Source, plan_error
 from eyelevel.base.from_outside.toml_text import parse_toml
 from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.causes import with_causes
-from eyelevel.plan.file.comparisons import parse_comparisons
-from eyelevel.plan.file.cross_traffic import check_cross_traffic, with_twins
+from eyelevel.plan.comparisons import Comparison, against_one
 from eyelevel.plan.file.diagnostics import KeyedError, Problems, Report, explain_mistake
 from eyelevel.plan.file.model import PlanKeys, read_plan_file
-from eyelevel.plan.file.tables import Readers, network_of, stack_of
+from eyelevel.plan.file.tables import Readers, check_cross_traffic, network_of, stack_of, with_twins
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.origin_rtts import with_plans
 from eyelevel.plan.plan import SMALLEST_EFFECT_OF_VARIANTS, Plan, is_archive_path
-from eyelevel.plan.stacks import Stack
+from eyelevel.plan.stacks import EXTERNAL_SERVER_MARK, Stack
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
 from eyelevel.plan.user_timings import is_user_timing, with_unit
-from eyelevel.plan.variants import Variant, with_variants
+from eyelevel.plan.variants import Variant, against_variant, with_variants
 
 _PATTERN = re.compile(r"[*?\[]")
 
@@ -79,7 +81,7 @@ def plan_of_toml(data: JsonObject, text: str, file: str, **known: Unpack[Known])
     stacks = _resolve(parsed.stacks, "stacks", stack_of, problems.add)
     _check_names(parsed, stacks, site_names, known.get("metric_names"), problems.add)
     variants = _variants(parsed, site_names, problems.add)
-    compared = parse_comparisons(parsed, stacks, variants, problems.add)
+    compared = _parse_comparisons(parsed, stacks, variants, problems.add)
     problems.refuse_any()
     stacks = with_variants(with_plans(stacks, parsed.origin_rtt), variants)
     share, least_ms = _smallest_effect(parsed)
@@ -252,3 +254,55 @@ def _site_problem(site: str, site_names: Collection[str] | None) -> str:
     elif site_names is not None and not is_archive_path(site) and site not in site_names:
         return unknown("site", site, site_names)
     return ""
+
+
+def _parse_comparisons(
+    parsed: PlanKeys, alone: Sequence[Stack], variants: Sequence[Variant], report: Report
+) -> tuple[Comparison, ...]:
+    """Return the declared comparisons in order; mistakes are reported with their place.
+
+    A stack with an external server may be named without its suffix. With `variants` they are of
+    `VARIANT/STACK`, and the reference is one of the variants.
+    """
+    if len(alone) < len(parsed.stacks):  # some stacks are invalid themselves
+        return ()
+    stacks = [stack.name for stack in with_variants(alone, variants)]
+    what = "VARIANT/STACK" if variants else "stack"
+    if parsed.comparisons is None:
+        if parsed.reference is None:
+            report((), "say what to compare: `comparisons = [[STACK, REFERENCE], ...]`, or "
+                       "`reference = STACK` to compare every other stack with it")  # fmt: skip
+            return ()
+        if variants:
+            names = [variant.name for variant in variants]
+            reference = _check_known("variant", parsed.reference, names, ("reference",), report)
+            return against_variant(reference, variants, alone) if reference else ()
+        reference = _check_known(what, parsed.reference, stacks, ("reference",), report)
+        return against_one(reference, stacks) if reference else ()
+    if parsed.reference is not None:
+        report(("reference",), "`comparisons` already says what to compare; drop one of the two")
+    found: list[Comparison] = []
+    for index, pair in enumerate(parsed.comparisons):
+        place = ("comparisons", index)
+        stack, reference = (_check_known(what, name, stacks, place, report) for name in pair)
+        if not stack or not reference:
+            continue
+        comparison = Comparison(stack, reference)
+        if stack == reference:
+            report(place, f"`{stack}` is compared with itself; name two different stacks")
+        elif {stack, reference} in [{other.stack, other.reference} for other in found]:
+            report(place, f"`{comparison}` is listed twice; drop one")
+        found.append(comparison)
+    return tuple(found)
+
+
+def _check_known(
+    what: str, name: str, known: Sequence[str], place: tuple[str | int, ...], report: Report
+) -> str:
+    marked = name + EXTERNAL_SERVER_MARK
+    if marked in known:
+        return marked
+    if name not in known:
+        report(place, unknown(what, name, known))
+        return ""
+    return name

@@ -1,24 +1,23 @@
-"""Resolve a plan's tables to networks and stacks: presets with their changes."""
+"""Resolve a plan's tables to networks and stacks: presets with their changes.
 
-from collections.abc import Callable, Iterable, Mapping
+The options of `eyelevel path` as keys of a plan's network table, combined as in the command. Cross
+traffic in a plan: of one network, or of the whole plan as a twin of each network.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from eyelevel.base.errors import unknown
+from eyelevel.base.errors import NetworkError, unknown
 from eyelevel.base.json_types import JsonMapping, JsonObject
-from eyelevel.plan.file.cross_traffic import check_cross_traffic
+from eyelevel.plan.file.diagnostics import KeyedError
 from eyelevel.plan.file.model import Based, NetworkKeys, StackKeys
-from eyelevel.plan.file.path_words import take_words, with_words
+from eyelevel.plan.networks.compose import NetworkWords, WordError, put_together
+from eyelevel.plan.networks.cross_traffic import CrossTraffic, check_flows
 from eyelevel.plan.networks.network import Network, loss_of_each_direction
 from eyelevel.plan.networks.presets import get_network, why_none
 from eyelevel.plan.networks.stages import StagesRead
 from eyelevel.plan.stack_presets import REFUSED_PRESETS, STACKS_BY_NAME
-from eyelevel.plan.stack_terms import (
-    EXTERNAL_SERVER_MARK,
-    RECEIVE_WINDOW_BYTES,
-)
-from eyelevel.plan.stacks import (
-    Stack,
-)
+from eyelevel.plan.stacks import EXTERNAL_SERVER_MARK, RECEIVE_WINDOW_BYTES, Stack
 
 
 @dataclass(frozen=True)
@@ -57,11 +56,11 @@ def network_of(table: NetworkKeys, readers: Readers | None, trace_files: dict[st
     # Presets have no cross traffic, so `none` does not change one.
     further = {"cross_traffic": cross_traffic} if cross_traffic else {}
     name = _name_of("network", table, {**changes, **further})
-    words, alone = take_words(changes, has_base=base is not None)
+    words, alone = _take_words(changes, has_base=base is not None)
     network = None if alone else _resolve_keys(name, base, changes, words, readers, trace_files)
     if network is None or words:
         read = readers.stages if readers is not None else None
-        network = with_words(network, name, words, read, trace_files)
+        network = _with_words(network, name, words, read, trace_files)
     return replace(network, cross_traffic=cross_traffic)
 
 
@@ -204,3 +203,93 @@ def _changes(table: Based) -> JsonObject:
 
 
 _NO_SETTINGS = ("name", "base", "weight")
+
+
+WORDS = ("rtt", "trace_down", "trace_up", "down", "up")
+"""Keys that define a network on their own, named like the options."""
+
+ON_TOP = ("down", "up")
+"""Keys that add stages to any network, whose traces then replace its links."""
+
+
+def _take_words(changes: JsonObject, *, has_base: bool) -> tuple[dict[str, str], bool]:
+    """Remove the path words from a table's keys; returns them, and whether they are all its keys.
+
+    Raises `KeyedError` if two keys give a round trip.
+    """
+    others = [key for key in changes if key not in WORDS]
+    others = ["base", *others] if has_base else others
+    if others and "rtt" in changes:
+        raise KeyedError(
+            "rtt",
+            f"`rtt` and `{others[0]}`: a network that has links of its own has a round trip, too; "
+            "`rtt_ms_min` puts another one in its place, and what comes on top of it is "
+            '`down = "delay 20ms"` and `up = "delay 20ms"`',
+        )
+    words = {key: changes.pop(key) for key in (ON_TOP if others else WORDS) if key in changes}
+    return words, bool(words) and not others
+
+
+def _with_words(
+    network: Network | None,
+    name: str,
+    words: Mapping[str, str],
+    read: Callable[[str], StagesRead] | None,
+    trace_files: dict[str, str],
+) -> Network:
+    """Return `network`, or an empty one, with the words' stages added, under this name.
+
+    Files are added to `trace_files` by digest. Raises `KeyedError`, and `ValueError` without a
+    `read` for stages.
+    """
+    if read is None:
+        named = " and ".join(f"`{word}`" for word in words)
+        raise ValueError(f"{named}: stages cannot be read here")
+    try:
+        return put_together(name, network, NetworkWords(**words), read, trace_files)
+    except WordError as error:
+        raise KeyedError(error.word, f"`{error.word}`: {error.problem}") from error
+
+
+TWIN_SUFFIX = "+cross"
+BESIDE_THE_PATH = ("name", "weight", "cross_traffic")
+"""Keys of a network's table that do not describe its path."""
+
+
+def check_cross_traffic(
+    kinds: tuple[CrossTraffic, ...] | None,
+) -> tuple[CrossTraffic, ...] | None:
+    """Return the cross traffic, None if it is empty; raises `ValueError` for too many flows."""
+    try:
+        check_flows(kinds or ())
+    except NetworkError as error:
+        raise ValueError(str(error)) from error
+    return kinds or None
+
+
+def with_twins(
+    networks: Sequence[Network],
+    tables: Sequence[NetworkKeys],
+    weights: Mapping[str, float],
+    cross_traffic: tuple[CrossTraffic, ...] | None,
+) -> tuple[tuple[Network, ...], dict[str, float]]:
+    """Return each network without cross traffic of its own, followed by a twin with the plan's.
+
+    A twin has its network's weight. Raises `ValueError` if a twin's name is taken.
+    """
+    if cross_traffic is None:
+        return tuple(networks), dict(weights)
+    names = {network.name for network in networks}
+    twins: list[Network] = []
+    shares = dict(weights)
+    for network, table in zip(networks, tables, strict=True):
+        twins.append(network)
+        if "cross_traffic" in table.given():
+            continue
+        name = network.name + TWIN_SUFFIX
+        if name in names:
+            raise ValueError(f"`{name}` is the twin of `{network.name}`; rename your network")
+        twins.append(replace(network, name=name, cross_traffic=cross_traffic))
+        if network.name in shares:
+            shares[name] = shares[network.name]
+    return tuple(twins), shares

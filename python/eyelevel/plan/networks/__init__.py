@@ -6,8 +6,8 @@ them. `stages` handles stages that a plan spells out, `cross_traffic` the transf
 path. `from_csv` makes weighted networks from measurements of a site's users. `compose` makes a
 network from the options of a command line or a plan, and `plan_text` writes it as a plan's text.
 
-`operators` has models of cellular links, for which `recorded_links` can substitute recordings: it
-lists a folder, the only file access here.
+`presets` also has models of cellular links, for which it can substitute recordings: it lists a
+folder, the only file access here.
 
 `python -m eyelevel.plan.networks` answers the shell of `eyelevel path`, so importing stays cheap:
 no statistics, and arithmetic on traces only where a network has one. Stages are implemented by the

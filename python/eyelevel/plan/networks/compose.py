@@ -12,8 +12,7 @@ from pathlib import PurePath
 
 from eyelevel.base.errors import NetworkError
 from eyelevel.plan.networks.network import Network, as_stages, trace_stage
-from eyelevel.plan.networks.presets import find_network
-from eyelevel.plan.networks.recorded_links import find_recorded_pair
+from eyelevel.plan.networks.presets import find_network, find_recorded_pair
 from eyelevel.plan.networks.stages import NOTHING, Stage, StagesRead, at_mean_rates, with_files
 
 DEFAULT_NETWORK = "dsl"

@@ -327,7 +327,7 @@ def _play(stage: Stage) -> Stage:
     if SYNTH not in stage:
         return stage
     # Importing numpy takes longer than starting a path; few paths have a synthetic trace.
-    from eyelevel.plan.traces.synth import synthesise
+    from eyelevel.plan.traces.models import synthesise
 
     trace = synthesise(SynthSpec.read(stage[SYNTH])).tolist()
     return {**trace_stage(trace), "queue": stage["queue"]}

@@ -2,13 +2,12 @@
 
 A trace is an ascending array of int64: at each of these milliseconds there is one opportunity to
 deliver 1500 bytes. Its last value is also its length, after which it repeats (Netravali et al.
-2015, section 4). `mahimahi` and `rate_csv` are its formats, `rates` converts between opportunities
-and rates, `info` describes a trace; `synth` generates traces by one of the `models`, the same
-numbers for the same `spec` on every machine.
+2015, section 4). `mahimahi` and `delay_rate` are its formats, `rates` converts between
+opportunities and rates, `info` describes a trace; `models` generates traces, the same numbers for
+the same `spec` on every machine.
 
 `imported` recognises other tools' recordings by their content and converts them for the stages:
-`light` is CellReplay's format, `delay_rate` reads series of delay and rate, `campaigns` the tables
-of FCC and MONROE.
+CellReplay's format and the tables of FCC and MONROE; `delay_rate` reads series of delay and rate.
 
 `spec` is cheap to import: a network's identity without the arithmetic. Callers open files.
 """

@@ -4,6 +4,8 @@ Columns are recognised by name and unit, in any order; others are ignored. Witho
 are seconds and Mbit/s, also separated by spaces, like traces for video streaming. A rate is
 converted to a packet-delivery trace, a delay to a series of equal steps, for the stages `trace` and
 `jitter recorded`.
+
+Read and write rates as CSV: one time and rate per line.
 """
 
 import re
@@ -31,6 +33,7 @@ from eyelevel.base.from_outside.headings import (
     rate_words,
     read_heading,
 )
+from eyelevel.base.from_outside.limits import TRACE
 from eyelevel.base.from_outside.number_columns import keep_lines, number_columns
 from eyelevel.base.from_outside.source import Source
 from eyelevel.base.from_outside.words import excerpt
@@ -52,7 +55,7 @@ _QUANTITIES = (
 )
 _GROUPS = re.compile(rb"[0-9](?:[ ']|\xc2\xa0|\xe2\x80[\x89\x99\xaf])[0-9]{3}")
 """Bytes that may separate thousands: spaces and apostrophes, in UTF-8."""
-EXAMPLE = "time_s,rtt_ms,down_mbit_s,up_mbit_s"
+_EXAMPLE = "time_s,rtt_ms,down_mbit_s,up_mbit_s"
 
 LAST_MS = 1000.0
 """Duration of a series with one row, ms."""
@@ -164,17 +167,17 @@ def parse_delay_rate(content: bytes, source: Source) -> DelayRate:
     heading = str(line(-1)) if columns is not None else ""
     if columns is None:
         if not rows.cells:
-            raise source.refusal("no line with a time", "", f"write {EXAMPLE} and a row a time")
+            raise source.refusal("no line with a time", "", f"write {_EXAMPLE} and a row a time")
         if len(rows.cells) != 2:
             count = len(rows.cells)
             fault = "one column" if count == 1 else f"{count} columns without a heading"
-            remedy = f"write a time and a rate, such as `0.5,12.0`, or a heading such as {EXAMPLE}"
+            remedy = f"write a time and a rate, such as `0.5,12.0`, or a heading such as {_EXAMPLE}"
             raise source.refusal(fault, str(line(0)), remedy)
         columns = {"time": Column(0, 1000.0, ""), "down": Column(1, 1.0, "")}
     if "time" not in columns or len(columns) == 1:
         what = "a time" if "time" not in columns else "a delay or a rate"
         fault = f"no column with {what} in `{excerpt(rows.separator.join(rows.cells))[:40]}`"
-        raise source.refusal(fault, heading, f"name its columns with units, such as {EXAMPLE}")
+        raise source.refusal(fault, heading, f"name its columns with units, such as {_EXAMPLE}")
     if "delay" in columns and "rtt" in columns:
         both = " and ".join(f"`{excerpt(columns[name].heading)}`" for name in ("delay", "rtt"))
         raise source.refusal(f"columns {both} for one thing", heading, "keep one of them")
@@ -327,3 +330,49 @@ def _refuse(
         said, _, remedy = fault.partition("; ")
         said = said if values is None else said.format(values[row])
         raise source.refusal(said, str(line(row)), remedy)
+
+
+def parse_rates(content: bytes | str, name: str) -> RateSeries:
+    """Parse the rates of a table of one direction, as `delay_rate` does.
+
+    A rate holds until the next line's time, the last one as long as the one before. Raises
+    `TraceError` with file and line.
+    """
+    content = content.encode() if isinstance(content, str) else content
+    series = parse_delay_rate(content, Source(name, TRACE, TraceError))
+    if series.down_mbit_s is not None and series.up_mbit_s is not None:
+        raise TraceError(
+            f"{name}: rates of both directions; import it with `eyelevel trace import`, which "
+            "writes a trace of each"
+        )
+    mbit_s = series.up_mbit_s if series.down_mbit_s is None else series.down_mbit_s
+    if mbit_s is None:
+        raise TraceError(
+            f"{name}: no column with a rate; name it with its unit, as in {_EXAMPLE}, or use "
+            "`eyelevel trace import` for delays"
+        )
+    return series.rates(mbit_s)
+
+
+def format_rates(series: RateSeries) -> str:
+    """Return CSV with a heading: the time at which each rate begins, in seconds, and the rate.
+
+    The format has no end time, so a last interval that is shorter than the one before is expressed
+    by splitting that one in two, so that the last two are equally long. No digit is lost.
+    """
+    at_ms, mbit_s = series.at_ms, series.mbit_s
+    if len(mbit_s) == 1:
+        at_ms, mbit_s = np.insert(at_ms, 1, at_ms.mean()), np.repeat(mbit_s, 2)
+    elif (rest := at_ms[-1] - at_ms[-2]) < at_ms[-2] - at_ms[-3]:
+        at_ms = np.insert(at_ms, -2, at_ms[-2] - rest)
+        mbit_s = np.insert(mbit_s, -1, mbit_s[-2])
+    lines = [
+        f"{_shortest(at / 1000)},{_shortest(rate)}"
+        for at, rate in zip(at_ms[:-1].tolist(), mbit_s.tolist(), strict=True)
+    ]
+    return "\n".join(["time_s,mbit_s", *lines]) + "\n"
+
+
+def _shortest(value: float) -> str:
+    """Return the shortest decimal text that parses to this number."""
+    return repr(value).removesuffix(".0")

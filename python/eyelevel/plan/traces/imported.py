@@ -2,11 +2,32 @@
 
 The format is recognised by the first line, never by the file's name. Pure: callers read and write
 the files.
+
+Read tables of measurement campaigns, one row per measurement of a unit: FCC's and MONROE's.
+
+Each is recognised by its heading, and becomes one recording per unit. Their columns:
+
+- FCC, Measuring Broadband America, `curr_httpgetmt.csv` and `curr_httppostmt.csv`: the data
+  dictionary of the campaign, whose tests are SamKnows'. `bytes_sec_interval` is the throughput in
+  one interval, in bytes/s, `sequence` the interval's number (in the United States of 5 s each, from
+  0 on), and a test is one `unit_id` at one `dtime` with one `target`.
+- MONROE, `monroe_exp_ping.csv`: README and formatter of the ping experiment (MONROE-PROJECT on
+  GitHub, Experiments), which keep what `fping -D` prints: `timestamp` in s, `rtt` in ms, and no
+  `rtt` where no answer came.
+
+Read CellReplay's light recordings: short packet trains, each with its delay.
+
+A line is `AT DELAY OPPORTUNITY ...`, numbers separated by single spaces: when the train was sent,
+the one-way delay of its first packet, and when each packet arrived relative to the first, in
+milliseconds (Sentosa et al., NSDI 2025; `docs/reference/cell.md`). The same recordings are refused
+as by the stage `cell`.
 """
 
+import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +36,29 @@ from eyelevel.base.errors import TraceError
 from eyelevel.base.from_outside.csv_rows import csv_rows, utf8_of
 from eyelevel.base.from_outside.files import text_of
 from eyelevel.base.from_outside.limits import MB, TRACE
+from eyelevel.base.from_outside.number_columns import (
+    first_line,
+    lines_without_ends,
+    numbers,
+    pieces_of_lines,
+)
 from eyelevel.base.from_outside.source import Source
 from eyelevel.base.from_outside.words import excerpt
-from eyelevel.plan.traces.campaigns import is_fcc, is_monroe, parse_fcc, parse_monroe
-from eyelevel.plan.traces.delay_rate import DelayRate, is_delay_rate, parse_delay_rate
-from eyelevel.plan.traces.light import LINE, parse_light
-from eyelevel.plan.traces.lines import micro_lines, whole_lines
-from eyelevel.plan.traces.mahimahi import OPPORTUNITY_BYTES, mean_rate_bit_s, parse_mahimahi
+from eyelevel.plan.traces.delay_rate import (
+    DELAY_MS_MAX,
+    RATE_MBIT_S_MAX,
+    DelayRate,
+    is_delay_rate,
+    parse_delay_rate,
+)
+from eyelevel.plan.traces.mahimahi import (
+    MS_MAX,
+    OPPORTUNITY_BYTES,
+    mean_rate_bit_s,
+    micro_lines,
+    parse_mahimahi,
+    whole_lines,
+)
 from eyelevel.plan.traces.rates import RateSeries, opportunities_of, text_bytes
 
 CELLREPLAY_BYTES = 1396
@@ -115,11 +152,11 @@ def form_of(name: str, content: bytes) -> str:
             "write it as CSV: a heading `time_ms,kbps`, then column 2 less column 6, and 8 times "
             "column 5 divided by column 6",
         )
-    if LINE.fullmatch(head) or (len(lines) == 1 and LINE.match(head)):
+    if _LINE.fullmatch(head) or (len(lines) == 1 and _LINE.match(head)):
         return LIGHT
     if any(sign in head for sign in b",;\t|"):
         _, cells = next(csv_rows(begin.decode("utf-8", "replace"), source), (1, []))
-        forms = {FCC_TABLE: is_fcc, MONROE_TABLE: is_monroe}
+        forms = {FCC_TABLE: _is_fcc, MONROE_TABLE: _is_monroe}
         if found := next((form for form, is_it in forms.items() if is_it(cells)), ""):
             return found
     if is_delay_rate(begin, source):
@@ -265,3 +302,242 @@ def _alone(name: str) -> TraceError:
         f"{name}: a light recording without its saturated one; name that right behind it, as "
         "`down-delay-light-pdo down-pdo`"
     )
+
+
+FCC = ("unit_id", "dtime", "target", "bytes_sec_interval", "sequence", "successes")
+MONROE = ("nodeid", "iccid", "timestamp", "rtt")
+
+INTERVAL_MS = 5000.0
+"""Length of an interval of the FCC's tests: `sequence` 0 is the first 5 s."""
+SEQUENCES_MAX = 1000
+UNITS_MAX = 100
+_FILTER = "keep the rows of the units that are wanted"
+
+
+@dataclass(frozen=True)
+class UnitRates:
+    """Rates of one unit of the FCC's campaign, with its tests concatenated."""
+
+    unit: str
+    series: RateSeries
+    said: str
+
+
+@dataclass(frozen=True)
+class UnitDelays:
+    """Round trips of one MONROE node and operator."""
+
+    unit: str
+    series: DelayRate
+    said: str
+
+
+def _is_fcc(cells: Sequence[str]) -> bool:
+    """Return whether the heading is that of FCC's multithreaded throughput tests."""
+    return {*FCC} <= {cell.lower() for cell in cells}
+
+
+def _is_monroe(cells: Sequence[str]) -> bool:
+    """Return whether the heading is that of MONROE's pings."""
+    return {*MONROE} <= {cell.lower() for cell in cells}
+
+
+def parse_fcc(text: str, source: Source) -> Iterator[UnitRates]:
+    """Yield each unit in the file's order. Raises the source's error with its line.
+
+    Failed intervals and incomplete tests are left out and counted.
+    """
+    tests: dict[str, dict[tuple[str, str], dict[int, float]]] = {}
+    failed = 0
+    for number, (unit, dtime, target, rate, sequence, successes) in _rows(text, FCC, source):
+        of_unit = tests.setdefault(_check_bounds(tests, unit, number, source), {})
+        at = _number(sequence, "sequence", number, source, SEQUENCES_MAX)
+        mbit_s = _number(rate, "bytes_sec_interval", number, source, RATE_MBIT_S_MAX * 1e6 / 8)
+        if successes == "0":
+            failed += 1
+            continue
+        of_unit.setdefault((dtime, target), {})[int(at)] = mbit_s * 8 / 1e6
+    for unit, of_unit in tests.items():
+        # Timestamps sort as text, since they begin with the year.
+        whole = [found for _, found in sorted(of_unit.items()) if [*sorted(found)] == _upto(found)]
+        rates = [found[at] for found in whole for at in range(len(found))]
+        if not rates:
+            raise source.refusal(f"unit {excerpt(unit)} has no whole test", "", _FILTER)
+        edges = np.arange(len(rates) + 1, dtype=np.float64) * INTERVAL_MS
+        left = len(of_unit) - len(whole)
+        said = _several(len(whole), "whole test") + " one behind the other" * (len(whole) > 1)
+        said += ", a rate each 5 s, as TCP had it"
+        said += f"; left out: {left} that lack{'s' * (left == 1)} an interval" * bool(left)
+        said += f"; in the file {_several(failed, 'failed interval')}" * bool(failed)
+        yield UnitRates(unit, RateSeries(edges, np.array(rates)), said)
+
+
+def parse_monroe(text: str, source: Source) -> Iterator[UnitDelays]:
+    """Yield each node and operator in the file's order. Raises the source's error with its line."""
+    pings: dict[str, dict[float, float]] = {}
+    lost: dict[str, int] = {}
+    for number, (node, iccid, timestamp, rtt) in _rows(text, MONROE, source):
+        unit = _check_bounds(pings, f"{node}-{iccid}", number, source)
+        of_unit = pings.setdefault(unit, {})
+        if rtt.lower() in ("", "none", "null"):
+            lost[unit] = lost.get(unit, 0) + 1
+            continue
+        at_s = _number(timestamp, "timestamp", number, source, 1e11)
+        of_unit[at_s] = _number(rtt, "rtt", number, source, 2 * DELAY_MS_MAX)
+        if of_unit[at_s] == 0:
+            fault = "a round trip of 0, so none was measured"
+            raise source.refusal(fault, str(number), "leave `rtt` empty where no answer came")
+    for unit, of_unit in pings.items():
+        if len(of_unit) < 2:
+            raise source.refusal(f"node {excerpt(unit)} has fewer than two answers", "", _FILTER)
+        times = sorted(of_unit)
+        at_ms = (np.array(times) - times[0]) * 1000
+        gap_s = max(later - earlier for earlier, later in pairwise(times))
+        series = DelayRate(
+            at_ms=np.append(at_ms, 2 * at_ms[-1] - at_ms[-2]),
+            delay_ms=np.array([of_unit[at] for at in times]) / 2,
+            down_mbit_s=None,
+            up_mbit_s=None,
+            of_round_trips=True,
+            passed_over=(),
+        )
+        without = lost.get(unit, 0)
+        said = f"{len(times)} answers, at most {gap_s:.4g} s apart"
+        said += f", {_several(without, 'ping')} without one"
+        yield UnitDelays(unit, series, said)
+
+
+def _rows(text: str, names: Sequence[str], source: Source) -> Iterator[tuple[int, Sequence[str]]]:
+    """Yield each row's line number and the cells of these columns."""
+    rows = csv_rows(text, source)
+    heading, cells = next(rows)
+    words = [cell.lower().lstrip("\ufeff") for cell in cells]
+    places = [words.index(name) for name in names]
+    if len({*words}) != len(words):
+        raise source.refusal("two columns of one name", str(heading), "keep one of them")
+    for number, row in rows:
+        if len(row) != len(words):
+            fault = f"{len(row)} cells, and the heading has {len(words)}"
+            raise source.refusal(fault, str(number), "write as many in each row")
+        yield number, [row[place] for place in places]
+
+
+def _several(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def _check_bounds(units: Mapping[str, object], unit: str, number: int, source: Source) -> str:
+    """Return the unit; raises the source's error if there are too many units."""
+    if unit not in units and len(units) == UNITS_MAX:
+        raise source.refusal(f"more than {UNITS_MAX} units", str(number), _FILTER)
+    return unit
+
+
+def _upto(found: dict[int, float]) -> list[int]:
+    return [*range(len(found))]
+
+
+def _number(text: str, name: str, number: int, source: Source, most: float) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= most or "_" in text:
+        fault = f"{name} is `{excerpt(text)[:40]}`, which is not a number from 0 to {most:g}"
+        raise source.refusal(fault, str(number), "write it as the campaign does")
+    return value
+
+
+OPPORTUNITIES_MAX = 10_000
+"""Maximum number of opportunities of a train; a short one has fewer."""
+PATH_MS_MAX = 1.8e13
+"""Maximum time, ms: the path counts nanoseconds in 64 bits."""
+
+_SPACE = 32
+_NUMBER = rb"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+_LINE = re.compile(rb"%b(?: %b){2,}" % (_NUMBER, _NUMBER))
+_AS = "write `AT DELAY OPPORTUNITY ...` in milliseconds, single spaces between"
+
+
+@dataclass(frozen=True)
+class Light:
+    """A light recording: its trains in order; the last one's time is the recording's length."""
+
+    at_ms: NDArray[np.float64]
+    delay_ms: NDArray[np.float64]
+    packets: NDArray[np.int64]
+
+
+def parse_light(content: bytes, source: Source) -> Light:
+    """Parse the trains. Raises the source's error with the line of the first invalid one."""
+    text = lines_without_ends(content)
+    if not text or text.translate(None, b"0123456789. \n"):
+        raise _no_train(text, source)
+    pieces: list[Light] = []
+    done = 0
+    for piece in pieces_of_lines(text):
+        found = _of_piece(piece, done, source)
+        if found is None:
+            raise _no_train(text, source)
+        pieces.append(found)
+        done += len(found.at_ms)
+    at_ms = np.concatenate([piece.at_ms for piece in pieces])
+    later = np.append(True, np.diff(_whole_ns(at_ms)) > 0)
+    _refuse(~later, "the train is not later than the one before", "sort them by time", 0, source)
+    if len(at_ms) < 2:
+        raise source.refusal(
+            "a light recording of one train", "1", "give two: the last one's time is its length"
+        )
+    return Light(
+        at_ms,
+        np.concatenate([piece.delay_ms for piece in pieces]),
+        np.concatenate([piece.packets for piece in pieces]),
+    )
+
+
+def _of_piece(text: bytes, done: int, source: Source) -> Light | None:
+    """Parse the trains of some lines after `done` earlier ones.
+
+    Returns None if a line is invalid.
+    """
+    signs = np.frombuffer(text + b"\n", np.uint8)
+    ends = np.flatnonzero(signs <= _SPACE)
+    # A number is missing between two separators, or at the start.
+    if ends[0] == 0 or (np.diff(ends) == 1).any():
+        return None
+    found = numbers(text, " ", float).astype(np.float64, copy=False)
+    if len(found) != len(ends):
+        return None
+    last = np.flatnonzero(signs[ends] != _SPACE)
+    first = np.concatenate(([0], last[:-1] + 1))
+    packets = last - first - 1
+    wrong = (packets < 1) | (packets > OPPORTUNITIES_MAX)
+    _refuse(wrong, f"a train of no packets, or of over {OPPORTUNITIES_MAX}", _AS, done, source)
+    at_ms, delay_ms = found[first], found[first + 1]
+    far = np.logical_or.reduceat(found >= PATH_MS_MAX, first)
+    far |= (at_ms > MS_MAX) | (delay_ms > DELAY_MS_MAX)
+    _refuse(
+        far, "a train beyond 30 days, or a delay beyond 60 s", "write milliseconds", done, source
+    )
+    back = np.append(False, np.diff(_whole_ns(found)) < 0)
+    back[first] = back[first + 1] = back[first + 2] = False
+    wrong = np.logical_or.reduceat(back, first)
+    fault = "its packets do not come one after the other"
+    _refuse(wrong, fault, "sort them by time", done, source)
+    return Light(at_ms, delay_ms, packets)
+
+
+def _whole_ns(ms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return nanoseconds, rounded as the path rounds them."""
+    return np.floor(ms * 1e6 + 0.5)
+
+
+def _no_train(text: bytes, source: Source) -> Exception:
+    row = max(0, first_line(text, lambda line: _LINE.fullmatch(line) is not None))
+    shown = excerpt(text.split(b"\n", row + 1)[row].decode("utf-8", "replace"))[:40]
+    return source.refusal(f"`{shown}` is no train", str(row + 1), _AS)
+
+
+def _refuse(wrong: NDArray[np.bool_], fault: str, remedy: str, done: int, source: Source) -> None:
+    if wrong.any():
+        raise source.refusal(fault, str(done + int(np.argmax(wrong)) + 1), remedy)

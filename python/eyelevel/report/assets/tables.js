@@ -32,7 +32,7 @@
     });
   }
 
-  // As eyelevel.store.disk.cells has it: no spreadsheet takes a text for a formula. A unit may follow.
+  // As eyelevel.store.cells has it: no spreadsheet takes a text for a formula. A unit may follow.
   function guarded(text) {
     const isFormula = /^'*[=+\-@]/.test(text);
     const isHarmless = /^(-|[+-]?\d[\d.\s]*(%|[a-zA-Z]+)?)$/.test(text);

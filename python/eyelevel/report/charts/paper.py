@@ -1,6 +1,14 @@
-"""The figures of Wolsing et al. 2019: tables in, Vega-Lite specifications out; for print."""
+"""The figures of Wolsing et al. 2019: tables in, Vega-Lite specifications out; for print.
 
-from typing import Literal
+The figures of Das 2014: tables in, Vega-Lite specifications out; static, for print. The figures of
+Das 2014, chapter 6: tables in, Vega-Lite specifications out; for print. Wolsing et al. 2019, figure
+4: filmstrips of loads whose metrics disagree. Progress curves: the visual progress over time, a
+panel per network and site. The break-even map: the gain on every network, and where it crosses
+zero.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, cast
 
 import altair as alt
 import polars as pl
@@ -233,3 +241,351 @@ def _colour(comparisons: list[str], place: Literal["top", "right"] = "right") ->
     legend = alt.Legend(values=comparisons, columns=3, labelLimit=300, orient=place)
     scale = alt.Scale(domain=comparisons)
     return alt.Color("comparison:N", scale=scale, legend=legend, title=None)
+
+
+OPTIMAL = "optimal (unshaped)"
+_DAS_STEPS_MAX = 100  # points of a curve; of 500 sites each fifth
+
+
+def heat_map(rows: pl.DataFrame, metric: str, comparisons: Sequence[str]) -> JsonObject:
+    """Draw figure 5-2: the improvement of the median over sites by rate and round-trip time.
+
+    `rows`: `rate_mbit_s`, `rtt_ms`, `comparison`, `improvement` (share; more is better), `claimed`:
+    cells that are not have no colour, as they may be noise.
+    """
+    reach = max(0.01, largest(rows.filter("claimed")["improvement"].abs()))
+    columns = ("rate_mbit_s", "rtt_ms", "comparison", "improvement", "claimed")
+    base = alt.Chart(inline(rows, *columns)).encode(
+        x=alt.X("rtt_ms:O", title="minimum round-trip time in ms", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("rate_mbit_s:O", sort="descending", title="rate in Mbit/s"),
+    )
+    scale = alt.Scale(domain=[-reach, 0, reach], range=["#a8341b", "#f5f5f2", "#0b6b4b"])
+    title = f"{metric} better by"
+    claims = rows["claimed"].any()
+    legend = alt.Legend(format="%") if claims else None  # without coloured squares a scale misleads
+    colour = alt.Color("improvement:Q", scale=scale, title=title, legend=legend)
+    claimed = "datum.claimed == 'true'"
+    plain = base.mark_rect().encode(color=alt.value("#f5f5f2"))
+    squares = base.transform_filter(claimed).mark_rect().encode(color=colour)
+    on_dark = f"{claimed} && abs(datum.improvement) > {0.6 * reach:.6g}"
+    ink = alt.when(on_dark).then(alt.value("white")).when(claimed).then(alt.value("#1d2327"))
+    numbers = base.mark_text(fontSize=9).encode(
+        text=alt.Text("improvement:Q", format="+.0%"), color=ink.otherwise(alt.value("#5b656c"))
+    )
+    chart = layer_charts(plain, squares, numbers).properties(width=320, height=260)
+    maps = alt.Facet("comparison:N", title=None, sort=list(comparisons))
+    faceted = chart.facet(facet=maps, columns=2)
+    if not claims:
+        note = f"{title}; no square has a verdict, so none has a colour"
+        faceted = faceted.properties(title=alt.TitleParams(note, anchor="start"))
+    return specification(faceted)
+
+
+def site_curves(rows: pl.DataFrame, stacks: Sequence[str], metric: str, columns: int) -> JsonObject:
+    """Draw figure 5-1: over sites, the share with at most a median load time.
+
+    `rows`: `network`, `stack` (OPTIMAL for the reference curve), `site`, `seconds` (infinite for a
+    timeout: its site counts in the share, so that the curve ends below one); panels are in the
+    order of the rows. `stacks`: all of the study, which determine the colours.
+    """
+    drawn = _curve_steps(rows)
+    names = [*stacks, OPTIMAL] if OPTIMAL in drawn["stack"] else list(stacks)
+    dashes = [[1, 0]] * len(stacks) + ([[4, 3]] if len(names) > len(stacks) else [])
+    present = set(drawn["stack"])
+    legend = alt.Legend(values=[name for name in names if name in present])
+    chart = (
+        alt.Chart(inline(drawn))
+        .mark_line(interpolate="step-after", strokeWidth=1.5)
+        .encode(
+            x=alt.X("seconds:Q", title=f"{metric} in s", axis=alt.Axis(tickCount=4)),
+            y=alt.Y(
+                "share:Q",
+                title="share of sites",
+                axis=alt.Axis(format=".0%", tickCount=3),
+                scale=alt.Scale(domain=[0, 1]),
+            ),
+            color=alt.Color("stack:N", scale=alt.Scale(domain=names), legend=legend, title=None),
+            strokeDash=alt.StrokeDash(
+                "stack:N", scale=alt.Scale(domain=names, range=dashes), legend=legend, title=None
+            ),
+        )
+        .properties(width=200, height=140)
+    )
+    order = rows["network"].unique(maintain_order=True).to_list()
+    panels = alt.Facet("network:N", sort=order, title=None)
+    panels_chart = chart.facet(facet=panels, columns=columns).resolve_scale(x="independent")
+    return specification(panels_chart)
+
+
+def _curve_steps(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the corners of curves from the rows of `site_curves`.
+
+    The columns are `network`, `stack`, `seconds`, `share`.
+    """
+    is_known = pl.col("seconds").is_finite()
+    ranked = (
+        rows.sort("network", "stack", "seconds")
+        .with_columns(
+            rank=pl.int_range(1, pl.len() + 1).over("network", "stack"),
+            sites=pl.len().over("network", "stack"),
+            known=is_known.sum().over("network", "stack"),
+        )
+        .filter(is_known)
+    )
+    every = (pl.col("known") - 1) // _DAS_STEPS_MAX + 1
+    thinned = ranked.filter((pl.col("rank") % every == 0) | (pl.col("rank") == pl.col("known")))
+    steps = thinned.with_columns(share=pl.col("rank") / pl.col("sites"))
+    first = ranked.filter(pl.col("rank") == 1).with_columns(share=pl.lit(0.0))
+    return pl.concat([first, steps]).select("network", "stack", "seconds", "share")
+
+
+def reproducibility(loads: pl.DataFrame) -> JsonObject:
+    """Draw figure 4-2: how far single loads are from the median of their site, network and stack.
+
+    `loads`: `network`, `site`, `stack`, `value`; the curve is the share of loads within a distance.
+    """
+    middle = pl.col("value").median().over("network", "site", "stack")
+    rows = (
+        loads.with_columns(distance=(pl.col("value") / middle - 1).abs())
+        .sort("network", "distance")
+        .with_columns(
+            share=pl.int_range(1, pl.len() + 1).over("network") / pl.len().over("network")
+        )
+    )
+    thinned = rows.filter(
+        (pl.int_range(pl.len()).over("network") % (pl.len().over("network") // 500 + 1)) == 0
+    )
+    chart = (
+        alt.Chart(inline(thinned, "network", "distance", "share"))
+        .mark_line(interpolate="step-after")
+        .encode(
+            x=alt.X("distance:Q", title="distance from the median", axis=alt.Axis(format="%")),
+            y=alt.Y("share:Q", title="share of loads", axis=alt.Axis(format="%")),
+            color=alt.Color("network:N", title=None),
+        )
+    )
+    return specification(chart.properties(width=360, height=240))
+
+
+COLUMNS = 3  # of panels: the thesis's round trips of 30, 120 and 300 ms
+QUANTILES = (0.5, 0.95)
+
+
+def link_curves(rows: pl.DataFrame, stacks: Sequence[str], metric: str) -> JsonObject:
+    """Draw figures 6-1, 6-3 and 6-4: over sites, the share with at most a median load time.
+
+    There is a row of panels per link, and a panel per round trip; dots are the median and the 95th
+    percentile over sites, as in section 6.3. `rows`: `link`, `course` (whether it is recorded),
+    `rtt_ms`, `network`, `stack`, `site`, `seconds` (infinite for a timeout, whose site counts in
+    the share). `stacks`: all of the study, which determine the colours.
+    """
+    links = [_link(part, stacks, metric) for part in rows.partition_by("link", maintain_order=True)]
+    return specification(alt.vconcat(*links, spacing=24).resolve_scale(color="shared"))
+
+
+def _link(rows: pl.DataFrame, stacks: Sequence[str], metric: str) -> alt.FacetChart:
+    place = rows.select("network", "rtt_ms").unique(maintain_order=True)
+    curves = _curve_steps(rows).with_columns(dot=pl.lit(0))
+    drawn = pl.concat([curves, _dots(rows, curves.columns)]).join(place, on="network")
+    several = place["rtt_ms"].n_unique() < place.height  # round trips alone do not identify panels
+    panel = pl.format("{}, {} ms", "network", "rtt_ms") if several else pl.format("{} ms", "rtt_ms")
+    names = place.with_columns(panel=panel.str.replace(r"\.0 ms$", " ms"))
+    drawn = drawn.join(names.select("network", "panel"), on="network").drop("network", "rtt_ms")
+    present = set(rows["stack"])
+    legend = alt.Legend(values=[name for name in stacks if name in present], orient="top")
+    base = alt.Chart(inline(drawn)).encode(
+        x=alt.X("seconds:Q", title=f"{metric} in s", axis=alt.Axis(tickCount=4)),
+        y=alt.Y("share:Q", title="share of sites", scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(format=".0%", values=[0, *QUANTILES])),
+        color=alt.Color("stack:N", scale=alt.Scale(domain=list(stacks)), legend=legend, title=None),
+    )  # fmt: skip
+    lines = base.transform_filter("datum.dot == 0").mark_line(
+        interpolate="step-after", strokeWidth=1.5
+    )
+    dots = base.transform_filter("datum.dot == 1").mark_point(filled=True, size=40, opacity=1)
+    course = rows["course"][0]
+    panels = (
+        layer_charts(lines, dots)
+        .properties(width=200, height=140)
+        .facet(
+            facet=alt.Facet("panel:N", sort=names["panel"].to_list(), title=None),
+            columns=COLUMNS,
+        )
+        .resolve_scale(x="independent")
+    )
+    title = alt.TitleParams(f"{rows['link'][0]} ({course})", anchor="start")
+    return cast(alt.FacetChart, panels.properties(title=title))
+
+
+def _dots(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Return the quantiles of each curve by the inverse distribution, except for timeouts."""
+    parts = []
+    for share in QUANTILES:
+        at = (pl.len() * share - 1e-9).ceil().cast(pl.Int64) - 1
+        of_share = rows.group_by("network", "stack", maintain_order=True).agg(
+            pl.col("seconds").sort().get(at), share=pl.lit(share), dot=pl.lit(1)
+        )
+        parts.append(of_share.filter(pl.col("seconds").is_finite()).select(columns))
+    return pl.concat(parts)
+
+
+def trace_rates(rows: pl.DataFrame) -> JsonObject:
+    """Draw figure 6-2: the rate of a link over time.
+
+    `rows`: `course` (the link's name), `seconds`, `mbit_s`.
+    """
+    chart = (
+        alt.Chart(inline(rows, "course", "seconds", "mbit_s"))
+        .mark_line(interpolate="step-after", strokeWidth=1)
+        .encode(
+            x=alt.X("seconds:Q", title="seconds"),
+            y=alt.Y("mbit_s:Q", title="Mbit/s"),
+        )
+        .properties(width=420, height=120)
+    )
+    order = rows["course"].unique(maintain_order=True).to_list()
+    panels_chart = chart.facet(facet=alt.Facet("course:N", title=None, sort=order), columns=1)
+    return specification(panels_chart.resolve_scale(y="independent"))
+
+
+PICTURE_PX = 100
+
+
+def strips_chart(rows: pl.DataFrame) -> JsonObject:
+    """Draw a strip per stack below the finding that it belongs to.
+
+    `rows`: `finding` (clauses with `; ` between), `stack`, `seconds`, `url` (a data URL).
+    """
+    parts = []
+    for (finding,), of_finding in rows.partition_by(
+        "finding", as_dict=True, maintain_order=True
+    ).items():
+        base = alt.Chart(inline(of_finding, "stack", "seconds", "url")).encode(
+            x=alt.X("seconds:O", title="seconds", axis=alt.Axis(labelAngle=0)),
+            y=alt.Y(
+                "stack:N",
+                title=None,
+                sort=of_finding["stack"].unique(maintain_order=True).to_list(),
+            ),
+        )
+        # A frame that is still white would be invisible on white paper.
+        frames = base.mark_rect(fill="white", stroke="#9aa19d", strokeWidth=0.5)
+        pictures = base.mark_image(width=PICTURE_PX, height=PICTURE_PX).encode(url="url:N")
+        parts.append(
+            layer_charts(frames, pictures).properties(
+                width=alt.Step(PICTURE_PX + 6),
+                height=alt.Step(PICTURE_PX * 0.62),
+                title=alt.TitleParams(str(finding).split("; "), anchor="start", fontSize=12),
+            )
+        )
+    return specification(alt.vconcat(*parts))
+
+
+WIDTH_PX = 200
+HEIGHT_PX = 110
+
+
+def progress_chart(
+    rows: pl.DataFrame, stacks: Sequence[str], line: Literal["linear", "step-after"]
+) -> JsonObject:
+    """Draw one line per stack in each panel, in the order of the rows.
+
+    `rows`: `network`, `site`, `stack`, `seconds`, `share` (0 to 1). `stacks`: all of the study,
+    which determine the colours. `line`: the interpolation between points, for means or for one
+    load's steps.
+    """
+    titled = rows.with_columns(panel=pl.format("{} on {}", "site", "network"))
+    panels = titled["panel"].unique(maintain_order=True).to_list()
+    present = [stack for stack in stacks if stack in set(rows["stack"])]
+    chart = (
+        alt.Chart(inline(titled, "panel", "stack", "seconds", "share"))
+        .mark_line(interpolate=line, strokeWidth=1.6)
+        .encode(
+            x=alt.X("seconds:Q", title="seconds", axis=alt.Axis(tickCount=4)),
+            y=alt.Y(
+                "share:Q",
+                title="visual progress",
+                axis=alt.Axis(format=".0%", tickCount=3),
+                scale=alt.Scale(domain=[0, 1]),
+            ),
+            color=alt.Color(
+                "stack:N",
+                title=None,
+                scale=alt.Scale(domain=list(stacks)),
+                legend=alt.Legend(values=present, orient="top"),
+            ),
+        )
+        .properties(width=WIDTH_PX, height=HEIGHT_PX)
+    )
+    facet = alt.Facet("panel:N", sort=panels, title=None)
+    panelled = chart.facet(facet=facet, columns=min(COLUMNS, len(panels)))
+    return specification(panelled.resolve_scale(x="independent"))
+
+
+UNDECIDED = "undecided"
+FINDINGS = {"faster": "#0b6b4b", UNDECIDED: "#b9bfbb", "slower": "#a8341b"}
+CROSSING_COLOUR = alt.condition(
+    "datum.between_claims == 'true'", alt.value("#e8a33d"), alt.value("#8f9598")
+)
+GAIN = ("gain", "gain_low", "gain_high")
+TITLES = {
+    "rtt_ms": "minimum round-trip time in ms",
+    "rate_mbit_s": "rate in Mbit/s",
+    "loss_percent": "packets lost in %",
+}
+
+
+def break_even_map(rows: pl.DataFrame, points: pl.DataFrame, axes: tuple[str, str]) -> JsonObject:
+    """Return a square per network, and a diamond with its interval where the gain crosses zero.
+
+    `rows`: the two `axes`, `comparison`, `finding` (of FINDINGS), `gain`, `gain_low`, `gain_high`;
+    `points`: `comparison`, the second axis, `crossing`, `crossing_low`, `crossing_high` on the
+    first one, and `between_claims`, without which it is grey.
+    """
+    across, up = axes
+    x_scale, y_scale = (_scale(rows[name]) for name in axes)
+    panels = []
+    for comparison in rows["comparison"].unique(maintain_order=True):
+        of_pair = rows.filter(comparison=comparison)
+        crossings = points.filter(comparison=comparison)
+        squares = (
+            alt.Chart(inline(of_pair, across, up, "finding", *GAIN))
+            .mark_point(shape="square", filled=True, size=260, opacity=1)
+            .encode(
+                x=alt.X(f"{across}:Q", title=TITLES[across], scale=x_scale),
+                y=alt.Y(f"{up}:Q", title=TITLES[up], scale=y_scale),
+                color=alt.Color(
+                    "finding:N",
+                    title=None,
+                    scale=alt.Scale(domain=list(FINDINGS), range=list(FINDINGS.values())),
+                ),
+                tooltip=[alt.Tooltip(f"{name}:Q", format="+.1%") for name in GAIN],
+            )
+        )
+        layers: list[alt.Chart] = [squares]
+        if crossings.height:
+            base = alt.Chart(
+                inline(crossings, up, "crossing", "crossing_low", "crossing_high", "between_claims")
+            ).encode(
+                y=alt.Y(f"{up}:Q", title=TITLES[up]),
+                color=CROSSING_COLOUR,
+            )
+            rule = base.mark_rule(strokeWidth=2)
+            layers.append(
+                rule.encode(x=alt.X("crossing_low:Q", title=TITLES[across]), x2="crossing_high:Q")
+            )
+            dot = base.mark_point(shape="diamond", filled=True, size=110)
+            layers.append(
+                dot.encode(x=alt.X("crossing:Q", title=TITLES[across]), opacity=alt.value(1))
+            )
+        title = alt.TitleParams(comparison, anchor="start", fontSize=12)
+        panels.append(layer_charts(*layers).properties(width=300, height=220, title=title))
+    return specification(alt.concat(*panels, columns=2))
+
+
+def _scale(values: pl.Series) -> alt.Scale:
+    """Return a logarithmic scale for values over more than a factor of ten, else a linear one."""
+    numbers = [float(value) for value in values.drop_nulls()] or [0.0]
+    low, high = min(numbers), max(numbers)
+    spread: Literal["log", "linear"] = "log" if low > 0 and high / low > 10 else "linear"
+    return alt.Scale(type=spread, zero=False, padding=14, nice=False)

@@ -9,22 +9,20 @@ from eyelevel.analysis.gains.cells import Cell
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.study import StudyResults
 from eyelevel.base.json_types import JsonObject
-from eyelevel.report.charts.cellular import link_curves, trace_rates
-from eyelevel.report.charts.das import heat_map, reproducibility, site_curves
-from eyelevel.report.charts.disagreement import strips_chart
 from eyelevel.report.charts.load_traces import waterfall
 from eyelevel.report.charts.paper import (
     against_attribute,
     gain_cdf,
+    heat_map,
+    link_curves,
     mean_gains,
+    progress_chart,
+    reproducibility,
     significance_shares,
     single_object,
-)
-from eyelevel.report.charts.progress import progress_chart
-from eyelevel.report.figures.break_even import (
-    break_even_chart,
-    break_even_points,
-    break_even_rows,
+    site_curves,
+    strips_chart,
+    trace_rates,
 )
 from eyelevel.report.figures.cellular import (
     cellular_quantiles,
@@ -32,18 +30,29 @@ from eyelevel.report.figures.cellular import (
     rates_over_time,
     varying_networks,
 )
-from eyelevel.report.figures.disagreements import disagreement_strips, disagreements
-from eyelevel.report.figures.grid import improvements, nine_networks
-from eyelevel.report.figures.load_traces import (
+from eyelevel.report.figures.papers import (
+    break_even_chart,
+    break_even_points,
+    break_even_rows,
+    disagreement_strips,
+    disagreements,
+    mean_progress,
+    single_origin,
+    typical_progress,
+)
+from eyelevel.report.figures.site_gains import (
+    attribute_lines,
+    extremes,
+    improvements,
+    nine_networks,
+    single_objects,
+)
+from eyelevel.report.figures.waterfall import (
     downlink_figure,
     downlink_levels,
     downlink_medians,
+    waterfall_rows,
 )
-from eyelevel.report.figures.medians import single_objects
-from eyelevel.report.figures.progress import mean_progress, typical_progress
-from eyelevel.report.figures.single_origin import single_origin
-from eyelevel.report.figures.site_gains import attribute_lines, extremes
-from eyelevel.report.figures.waterfall import waterfall_rows
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,11 @@ import polars as pl
 from PIL import Image
 
 from eyelevel.analysis.study import StudyResults
-from eyelevel.analysis.trials.rows import PROGRESS_COLUMNS
+from eyelevel.analysis.trials.facts import PROGRESS_COLUMNS
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.store.directory import read_trial_frames
 from eyelevel.store.frames import Frame, Frames
-from eyelevel.store.pictures import picture_name
-from eyelevel.store.pixels import Picture
+from eyelevel.store.pictures import Picture, picture_name
 
 COLUMNS_MAX = 10  # frames of 100 pixels that fit side by side on a laptop
 WIDTH_PX = 360  # the width for two of them side by side on a laptop

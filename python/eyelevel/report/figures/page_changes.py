@@ -8,14 +8,14 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from eyelevel.analysis.answers.headline import headline_network
+from eyelevel.analysis.answers import headline_network
 from eyelevel.analysis.study import StudyResults
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.variants import variant_of
 from eyelevel.report.figures.filmstrips import typical_loads
 from eyelevel.store.directory import read_trial_frames
-from eyelevel.store.pixels import Picture
+from eyelevel.store.pictures import Picture
 
 COUNTED = {"requests": "objects", "bytes": "encoded_bytes", "origins": "origins"}
 """What is counted of each load, by its column in the table of facts."""

@@ -1,14 +1,22 @@
-"""Table 5.1 and section 5.2 of Das 2014: which sites gain, and which attributes predict it."""
+"""Table 5.1 and section 5.2 of Das 2014: which sites gain, and which attributes predict it.
+
+The rows behind figures 5-1 and 5-2 of Das 2014: a grid of rates by round trips. The data for the
+figures of Das 2014: medians of loads, and the networks' positions.
+"""
 
 import math
+from collections.abc import Sequence
 
 import polars as pl
 
+from eyelevel.analysis.claims import is_claimed, verdict_of
 from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL, Estimate
 from eyelevel.analysis.stats.line import fit_line
 from eyelevel.analysis.study import StudyResults
+from eyelevel.analysis.trials.blocks import with_timeouts
+from eyelevel.plan.networks.network import Network
 from eyelevel.plan.networks.presets import UNSHAPED
-from eyelevel.report.figures.grid import whole_grid
+from eyelevel.report.charts.paper import OPTIMAL
 
 EXTREMES = 10
 ATTRIBUTES = (
@@ -58,7 +66,7 @@ def site_gains(contents: StudyResults) -> pl.DataFrame:
 def _networks_averaged(contents: StudyResults) -> set[str]:
     """Return the networks to average over: the plan's grid, as in Das; else all shaped ones."""
     names = {network.name for network in contents.planned.networks}
-    return {*whole_grid(contents.planned.networks)["network"]} or names - {UNSHAPED} or names
+    return {*_whole_grid(contents.planned.networks)["network"]} or names - {UNSHAPED} or names
 
 
 def extremes(contents: StudyResults) -> pl.DataFrame:
@@ -171,3 +179,161 @@ def _line(sites: pl.DataFrame, name: str) -> dict[str, object]:
         "r_squared": line.r_squared,
         "r_squared_held_out": line.r_squared_held_out,
     }
+
+
+RATES_MBIT_S = (1.0, 14.0, 24.0)
+RTTS_MS = (30.0, 120.0, 300.0)
+"""The axes of figure 5-1; for other grids, the lowest, middle and highest values replace them."""
+
+
+def improvements(contents: StudyResults) -> pl.DataFrame:
+    """Return figure 5-2: (reference - stack) / reference of medians over sites, by rate and RTT.
+
+    Cells without a finite value are absent, as where half of the sites timed out over a stack.
+    `claimed`: the gain's verdict has the same direction; all others are drawn without colour.
+    """
+    medians = site_medians(contents)
+    grid = _whole_grid(contents.planned.networks)
+    if not medians.height or not grid.height:
+        return pl.DataFrame()
+    typical = medians.group_by("network", "stack").agg(pl.col("seconds").median(), sites=pl.len())
+    asked = pl.DataFrame(
+        [(each.stack, each.reference, str(each)) for each in contents.comparisons],
+        schema=dict.fromkeys(("stack", "reference", "comparison"), pl.String),
+        orient="row",
+    )
+    of_reference = typical.select("network", reference="stack", reference_seconds="seconds")
+    joined = typical.join(asked, on="stack").join(of_reference, on=["network", "reference"])
+    better = (pl.col("reference_seconds") - pl.col("seconds")) / pl.col("reference_seconds")
+    compared = joined.join(grid, on="network").with_columns(improvement=better)
+    compared = compared.filter(pl.col("improvement").is_finite())
+    claims = [(each.network, str(each.comparison), verdict_of(contents, each) == "faster")
+              for each in contents.gains
+              if each.metric == contents.drawn_metric and is_claimed(contents, each)]  # fmt: skip
+    names = {"network": pl.String, "comparison": pl.String, "is_faster": pl.Boolean}
+    found = pl.DataFrame(claims, schema=names, orient="row")
+    compared = (
+        compared.join(found, on=["network", "comparison"], how="left")
+        .with_columns(claimed=(pl.col("is_faster") == (pl.col("improvement") > 0)).fill_null(False))
+        .drop("is_faster")
+    )
+    return compared.sort("comparison", "rate_mbit_s", "rtt_ms")
+
+
+def nine_networks(contents: StudyResults) -> pl.DataFrame:
+    """Return figure 5-1: sites' median load times on three rates by three RTTs, and unshaped.
+
+    The optimal time of a site is the smallest of the stacks' medians on the unshaped network.
+    """
+    medians, grid = site_medians(contents), grid_of(contents.planned.networks)
+    if not medians.height or not grid.height:
+        return pl.DataFrame()
+    rates = _three(grid["rate_mbit_s"].unique().to_list(), RATES_MBIT_S)
+    rtts = _three(grid["rtt_ms"].unique().to_list(), RTTS_MS)
+    chosen = grid.filter(pl.col("rate_mbit_s").is_in(rates), pl.col("rtt_ms").is_in(rtts))
+    chosen = chosen.sort("rate_mbit_s", "rtt_ms")
+    columns = ["network", "stack", "site", "seconds"]
+    rows = chosen.join(medians, on="network", maintain_order="left_right").select(columns)
+    unshaped = medians.filter(network=UNSHAPED)
+    optimal = unshaped.group_by("site", maintain_order=True).agg(pl.col("seconds").min())
+    beside = chosen.select("network").join(optimal, how="cross")
+    beside = beside.with_columns(stack=pl.lit(OPTIMAL)).select(columns)
+    place = {name: position for position, name in enumerate(chosen["network"])}
+    both = pl.concat([rows, beside])
+    return both.sort(pl.col("network").replace_strict(place), maintain_order=True)
+
+
+def grid_of(networks: Sequence[Network]) -> pl.DataFrame:
+    """Return the networks that span a grid, if there is one: `network`, `rate_mbit_s`, `rtt_ms`.
+
+    They are alike in all but rate and round trip: in loss, in the ratio of the rates up and down,
+    and in their queue, a time or one round trip. Each shares its rate with one at another round
+    trip, and its round trip with one at another rate, so that a lone `dsl` is not part of a grid.
+    Of several grids it is the largest; there is none if two are as large, or if two networks have
+    the same place.
+    """
+    alike: dict[object, list[Network]] = {}
+    for network in networks:
+        if network.is_plain and network.name != UNSHAPED:
+            for kind in network.grid_kinds():
+                alike.setdefault(kind, []).append(network)
+    found = [_keep_crossed(places(members)) for members in alike.values()]
+    grids = sorted(found, key=lambda grid: -grid.height)
+    if not grids or (len(grids) > 1 and grids[0].height == grids[1].height):
+        return places(())
+    clear = grids[0].height == grids[0].unique(["rate_mbit_s", "rtt_ms"]).height
+    return grids[0] if clear else grids[0].clear()
+
+
+def _keep_crossed(grid: pl.DataFrame) -> pl.DataFrame:
+    """Drop networks until each shares its rate, and its round trip, with another that remains."""
+    while True:
+        rates, rtts = pl.col("rate_mbit_s").n_unique(), pl.col("rtt_ms").n_unique()
+        kept = grid.filter((rates.over("rtt_ms") > 1) & (rtts.over("rate_mbit_s") > 1))
+        if kept.height == grid.height:
+            return kept
+        grid = kept
+
+
+def _whole_grid(networks: Sequence[Network]) -> pl.DataFrame:
+    """Return `grid_of` without rates that lack some round trips, as figure 5-1's 24 Mbit/s does."""
+    grid = grid_of(networks)
+    rtts = pl.col("rtt_ms").n_unique().over("rate_mbit_s")
+    return grid.filter(rtts == rtts.max())
+
+
+def _three(levels: Sequence[float], wanted: Sequence[float]) -> list[float]:
+    ordered = sorted(levels)
+    if set(wanted) <= set(ordered):
+        return list(wanted)
+    return [ordered[0], ordered[len(ordered) // 2], ordered[-1]]
+
+
+def places(networks: Sequence[Network]) -> pl.DataFrame:
+    """Return the networks' coordinates: `network`, `rate_mbit_s` (down), `rtt_ms`."""
+    rows = [(each.name, each.down_mbit_s, float(each.rtt_ms_min)) for each in networks]
+    columns = {"network": pl.String, "rate_mbit_s": pl.Float64, "rtt_ms": pl.Float64}
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def site_medians(contents: StudyResults) -> pl.DataFrame:
+    """Return the median load in seconds per network, site and stack; a timeout counts as infinite.
+
+    A site that times out with a stack stays among that stack's sites: dropping it would favour the
+    stack.
+    """
+    metric = contents.drawn_metric
+    return (
+        contents.blocks.kept.with_columns(seconds=with_timeouts(metric) / 1e3)
+        .filter(pl.col("seconds").is_not_null())
+        .group_by("network", "site", "stack", maintain_order=True)
+        .agg(pl.col("seconds").median())
+    )
+
+
+def single_objects(contents: StudyResults) -> pl.DataFrame:
+    """Return quartiles of the load times of synthetic sites of one object, by size and stack."""
+    metric = pl.col("page_load_time_ms")
+    kept = contents.blocks.kept.filter(
+        metric.is_not_null() & pl.col("site").str.starts_with("synthetic-1x")
+    )
+    size = pl.col("site").str.extract(r"synthetic-1x(\d+)-", 1).cast(pl.Int64)
+    return (
+        kept.with_columns(object_bytes=size)
+        .group_by("object_bytes", "network", "stack", maintain_order=True)
+        .agg(
+            median_ms=metric.median(),
+            lower_quartile_ms=metric.quantile(0.25, "linear"),
+            upper_quartile_ms=metric.quantile(0.75, "linear"),
+            loads=pl.len(),
+        )
+        .with_columns(size=pl.col("object_bytes").map_elements(_size, return_dtype=pl.String))
+        .sort("object_bytes", "network", "stack")
+    )
+
+
+def _size(size_bytes: int) -> str:
+    for unit, factor in (("MB", 10**6), ("kB", 10**3)):
+        if size_bytes >= factor:
+            return f"{size_bytes / factor:g} {unit}"
+    return f"{size_bytes} B"

@@ -8,18 +8,21 @@ from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.disturbance import find_disturbed_blocks
 from eyelevel.base.json_types import JsonObject
-from eyelevel.report.first_screen.changed_since import Warning
-from eyelevel.report.first_screen.machine_warnings import late_loads, of_machine
-from eyelevel.report.first_screen.warnings import of_level, of_loads
-from eyelevel.report.html import Markup
-from eyelevel.report.sections.exclusions import count_changed_findings, describe_exclusions
+from eyelevel.report.first_screen.warnings import (
+    Warning,
+    late_loads,
+    of_level,
+    of_loads,
+    of_machine,
+)
+from eyelevel.report.html import Markup, render
 from eyelevel.report.sections.level import (
     ONE_STACK,
     find_compared_levels,
     find_compared_pairs,
     not_level,
 )
-from eyelevel.report.templates import render
+from eyelevel.report.sections.outcomes import count_changed_findings, describe_exclusions
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
 
 FAILED = tuple(name for name, outcome in OUTCOMES_BY_NAME.items() if outcome.fault == "instrument")

@@ -1,34 +1,44 @@
-"""The first screen: the question, the answer, its basis, and a pair of loads."""
+"""The first screen: the question, the answer, its basis, and a pair of loads.
 
-from collections.abc import Sequence
+Two loads of one typical block side by side at one moment, and their filmstrips. The gains as one
+chart per comparison, over all sites and site by site.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from eyelevel.analysis.answers.headline import (
+import polars as pl
+
+from eyelevel.analysis.answers import (
     NETWORKS_NAMED_MAX,
     ComparisonVerdicts,
     Verdict,
+    answers,
     comparison_verdicts,
+    further_answers,
     headline,
+    headline_network,
 )
-from eyelevel.analysis.answers.sentences import answers, further_answers
-from eyelevel.analysis.claims import count_pairs, is_first_look
-from eyelevel.analysis.formats import NO_BREAK
+from eyelevel.analysis.claims import CLAIMS, count_pairs, is_claimed, is_first_look, verdict_of
+from eyelevel.analysis.formats import NO_BREAK, format_percent, format_signed_ms
 from eyelevel.analysis.gains.against_itself import AgainstItself, noise_in_words
+from eyelevel.analysis.gains.cells import Cell, NetworkGain
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.sensitivity import Sensitivity, sensitivities
+from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import StudyResults
 from eyelevel.base.json_types import JsonObject
+from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.stacks import stack_in_words
 from eyelevel.plan.variants import stack_alone
+from eyelevel.report.charts.chart import gain_extent
+from eyelevel.report.charts.distribution import gains_overview, sites_overview
 from eyelevel.report.first_screen.changed_pages import Changed, changed
-from eyelevel.report.first_screen.changed_since import Warning
-from eyelevel.report.first_screen.filmstrips import first_pair
 from eyelevel.report.first_screen.marks import RestsOn, rests_on
-from eyelevel.report.first_screen.warnings import first_warnings, of_answer, warnings
-from eyelevel.report.html import Markup
+from eyelevel.report.first_screen.warnings import Warning, first_warnings, of_answer, warnings
+from eyelevel.report.html import Markup, element, render, titled_section
 from eyelevel.report.page_data import PageData
-from eyelevel.report.templates import render
 
 STACKS_TOLD_MAX = 6
 """The most stacks that are described here; the settings of more are below."""
@@ -37,7 +47,7 @@ INTERVALS_MAX = 8  # cells; of more, the chart below has the intervals
 NOTHING = Markup("")
 
 
-class Cell(NamedTuple):
+class VerdictCell(NamedTuple):
     """The lines of a cell, top to bottom; empty text is left out."""
 
     head: str
@@ -53,7 +63,7 @@ class Row(NamedTuple):
     """A comparison's row of the table; a cell is None if it is empty."""
 
     comparison: str
-    cells: tuple[Cell | None, ...]
+    cells: tuple[VerdictCell | None, ...]
 
 
 @dataclass(frozen=True)
@@ -99,7 +109,7 @@ class Opening:
 
 def opening(contents: StudyResults, data: PageData) -> Markup:
     """Return the HTML of the first screen."""
-    return render("opening", _opening(contents, first_pair(contents, data)))
+    return render("opening", _opening(contents, _first_pair(contents, data)))
 
 
 def opening_json(contents: StudyResults) -> JsonObject:
@@ -152,9 +162,9 @@ def _table(
     return networks, tuple(table)
 
 
-def _cell(verdict: Verdict, shows_interval: bool, noise: str) -> Cell:
+def _cell(verdict: Verdict, shows_interval: bool, noise: str) -> VerdictCell:
     interval = verdict.interval if shows_interval else ""
-    return Cell(verdict.finding, verdict.claim, verdict.size, interval, noise)
+    return VerdictCell(verdict.finding, verdict.claim, verdict.size, interval, noise)
 
 
 def _findings(rows: Sequence[ComparisonVerdicts]) -> tuple[tuple[str, ...], tuple[Row, ...]]:
@@ -168,11 +178,11 @@ def _findings(rows: Sequence[ComparisonVerdicts]) -> tuple[tuple[str, ...], tupl
     return findings, tuple(table)
 
 
-def _networks(verdicts: Sequence[Verdict]) -> Cell:
+def _networks(verdicts: Sequence[Verdict]) -> VerdictCell:
     where = f"{len(verdicts)} networks"
     if len(verdicts) <= NETWORKS_NAMED_MAX:
         where = ", ".join(verdict.network for verdict in verdicts)
-    return Cell(where, verdicts[0].claim)
+    return VerdictCell(where, verdicts[0].claim)
 
 
 def _noise_json(contents: StudyResults) -> JsonObject:
@@ -206,3 +216,140 @@ def _stacks(contents: StudyResults) -> str:
     if len(stacks) > STACKS_TOLD_MAX:
         return ""
     return f"{'; '.join(map(stack_in_words, stacks.values()))}."
+
+
+@dataclass(frozen=True)
+class FirstPair:
+    """The initial selection of the page's script, and the alternatives."""
+
+    sites: tuple[str, ...]
+    networks: tuple[str, ...]
+    stacks: tuple[str, ...]
+    site: str
+    network: str
+    first: str
+    second: str
+    metric: str
+    left_out: int
+
+
+def _first_pair(contents: StudyResults, data: PageData) -> Markup:
+    """Return the loads of the first comparison on the headline's network, from time zero on."""
+    strips = data.filmstrips
+    if not strips.strips or not contents.comparisons:
+        return element("p", "No frames were kept for the loads that count.", class_="note")
+    asked, named = contents.comparisons[0], headline_network(contents)
+    networks = tuple(dict.fromkeys(strip["network"] for strip in strips.strips))
+    network = named if named in networks else networks[0]
+    pair = FirstPair(
+        sites=tuple(dict.fromkeys(strip["site"] for strip in strips.strips)),
+        networks=networks,
+        stacks=tuple(contents.stacks),
+        site=next(strip["site"] for strip in strips.strips if strip["network"] == network),
+        network=network,
+        first=asked.reference,
+        second=asked.stack,
+        metric=title_of(contents.primary_metric),
+        left_out=strips.left_out,
+    )
+    return render("pair", pair)
+
+
+NETWORKS_MAX = 24  # per chart; more are in the tables, and in a heat map
+SITES_MAX = 40
+
+NO_CLAIM = "no claim"
+_GAIN = {"gain": pl.Float64, "gain_low": pl.Float64, "gain_high": pl.Float64}
+
+
+def overview_section(contents: StudyResults, data: PageData) -> Markup:
+    """Return the charts of every comparison's primary gains by network; colours are verdicts."""
+    primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
+    networks = contents.networks[:NETWORKS_MAX]
+
+    def chart(asked: Comparison) -> JsonObject | None:
+        own = [gain for gain in primary if gain.comparison == asked and gain.network in networks]
+        known = [gain for gain in own if gain.gain.value is not None]
+        rows = [_gain_row(contents, gain) for gain in known]
+        schema = {"network": pl.String, **_GAIN, "claim": pl.String, "said": pl.String}
+        table = pl.DataFrame(rows, schema=schema, orient="row")
+        extent = _extent(gain.gain for gain in known)
+        return gains_overview(table, [gain.network for gain in known], extent) if rows else None
+
+    note = (
+        f"{title_of(contents.primary_metric)}, 95{NO_BREAK}% interval. Left of zero is "
+        "faster. Green and red are claims, corrected for all comparisons; grey is none."
+    )
+    if left_out := len(contents.networks) - len(networks):
+        note += f" {left_out} more networks are in the tables."
+    return _charts(contents, data, ("overview", "Gains", note), chart)
+
+
+def sites_overview_section(contents: StudyResults, data: PageData) -> Markup:
+    """Return the charts of every comparison's primary gains by site; empty for a single site."""
+    sites = contents.sites[:SITES_MAX]
+    if len(contents.sites) < 2:
+        return Markup("")
+    cells = [
+        cell
+        for cell in contents.cells
+        if cell.metric == contents.primary_metric and cell.gain.value is not None
+    ]
+
+    def chart(asked: Comparison) -> JsonObject | None:
+        own = [cell for cell in cells if cell.comparison == asked and cell.site in sites]
+        schema = {"site": pl.String, "network": pl.String, **_GAIN}
+        table = pl.DataFrame([_site_row(cell) for cell in own], schema=schema, orient="row")
+        extent = _extent(cell.gain for cell in own)
+        return sites_overview(table, sites, contents.networks, extent) if own else None
+
+    note = "Each site's own interval, not corrected for their number: where to look."
+    if left_out := len(contents.sites) - len(sites):
+        note += f" {left_out} more sites are in the tables."
+    return _charts(contents, data, ("site-by-site", "Site by site", note), chart)
+
+
+def _charts(
+    contents: StudyResults,
+    data: PageData,
+    words: tuple[str, str, str],
+    chart: Callable[[Comparison], JsonObject | None],
+) -> Markup:
+    identity, title, note = words
+    figures = []
+    for index, asked in enumerate(contents.comparisons):
+        specification = chart(asked)
+        if specification is None:
+            continue
+        place = f"{identity}-{index}"
+        data.specifications[place] = specification
+        label = f"Chart: {title.lower()}, {asked}; the numbers are in the tables for reviewers"
+        picture = element("div", id=place, class_="chart", role="img", aria_label=label)
+        figures.append(element("figure", element("figcaption", str(asked)), picture))
+    if not figures:
+        return Markup("")
+    return titled_section(
+        identity,
+        title,
+        element("div", *figures, class_="pair first-look" if is_first_look(contents) else "pair"),
+        element("p", note, class_="note"),
+    )
+
+
+def _gain_row(contents: StudyResults, gain: NetworkGain) -> tuple[object, ...]:
+    claim = verdict_of(contents, gain) if is_claimed(contents, gain) else NO_CLAIM
+    assert claim in (*CLAIMS, NO_CLAIM)
+    value = gain.gain.value or 0.0
+    said = format_percent(value)
+    difference = gain.difference.value
+    if difference is not None and round(difference) and gain.metric.endswith("_ms"):
+        said += f", {format_signed_ms(difference, float('inf'))}"
+    return gain.network, value, gain.gain.low, gain.gain.high, claim, said
+
+
+def _site_row(cell: Cell) -> tuple[object, ...]:
+    return cell.site, cell.network, cell.gain.value, cell.gain.low, cell.gain.high
+
+
+def _extent(gains: Iterable[Estimate]) -> tuple[float, float]:
+    return gain_extent((gain.value, gain.low, gain.high) for gain in gains)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.analysis.run_verdicts import RunComparison, RunVerdict
+from eyelevel.analysis.two_runs import RunComparison, RunVerdict
 from eyelevel.report.html import Markup, element, table, titled_section
 from eyelevel.report.shell import shell
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from eyelevel.analysis.connections.timeline import Timeline
+from eyelevel.analysis.connections import Timeline
 from eyelevel.base.json_types import JsonObject
 from eyelevel.report.charts.connection_charts import (
     OBJECTS_MAX,

@@ -4,7 +4,7 @@ A run's report has the same tables for the pairs that it compares.
 """
 
 from eyelevel.base.json_types import JsonMapping
-from eyelevel.calibration.level.text.verdict import WORDS
+from eyelevel.calibration.level.text import WORDS
 from eyelevel.report.html import Markup, element, titled_section
 from eyelevel.report.sections.level import level_tables
 from eyelevel.report.shell import shell

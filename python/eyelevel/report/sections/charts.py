@@ -17,11 +17,10 @@ from eyelevel.report.charts.distribution import (
     SITES_MAX,
     cumulative,
     distribution_chart,
+    gain_chart,
 )
-from eyelevel.report.charts.gain_chart import gain_chart
-from eyelevel.report.html import Markup
+from eyelevel.report.html import Markup, render
 from eyelevel.report.page_data import PageData
-from eyelevel.report.templates import render
 
 ALL_NETWORKS = "all networks"
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from eyelevel.analysis.conditions import describe_margin, stacks_planned
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.study import StudyResults
-from eyelevel.analysis.trials.measured import measured_rows
+from eyelevel.analysis.trials.facts import measured_rows
 from eyelevel.base.json_types import JsonMapping, JsonObject
-from eyelevel.calibration.level.stack_aspects import explain
+from eyelevel.calibration.level.rows import explain
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import stack_in_force
 from eyelevel.report.html import Markup, element, join, table, titled_section

@@ -1,4 +1,8 @@
-"""The table of gains, and below it their details, collapsed."""
+"""The table of gains, and below it their details, collapsed.
+
+The section on drift: the autocorrelation of differences and its power. The gains expected on other
+sites like the study's, by the mixed model.
+"""
 
 import math
 from collections.abc import Callable, Mapping
@@ -6,29 +10,35 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from eyelevel.analysis.claims import CLAIMS, is_first_look, no_verdict_because, verdict_of
+from eyelevel.analysis.claims import (
+    CLAIMS,
+    effect_of,
+    estimate_needed,
+    is_first_look,
+    no_verdict_because,
+    verdict_of,
+)
 from eyelevel.analysis.formats import (
+    NO_BREAK,
+    format_number,
     format_p,
+    format_p_equation,
     format_percent,
     format_signed,
     format_signed_ms,
 )
-from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.analysis.gains.p_values import GainTests
-from eyelevel.analysis.phrases import effect_of
+from eyelevel.analysis.gains.cells import GainTests, NetworkGain
 from eyelevel.analysis.report_metrics import title_of
+from eyelevel.analysis.stats.autocorrelation import DRIFT_LENGTH, DRIFT_SHARE, REPETITIONS_MIN
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.stats.pooled import STACKS_MIN
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.disturbance import briefly
-from eyelevel.analysis.undecided import estimate_needed
 from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.networks.network import Network
-from eyelevel.report.html import Markup, element
-from eyelevel.report.sections.drift import drift_json, drift_note
-from eyelevel.report.sections.other_sites import other_sites_details, other_sites_json
-from eyelevel.report.sections.timeouts import timeouts_beside, timeouts_details, timeouts_json
+from eyelevel.report.html import Markup, element, render
+from eyelevel.report.sections.outcomes import timeouts_beside, timeouts_details, timeouts_json
 from eyelevel.report.statistic_cells import (
     brief_cell,
     collapsed_table,
@@ -36,7 +46,6 @@ from eyelevel.report.statistic_cells import (
     estimate_cell,
     undetermined_cell,
 )
-from eyelevel.report.templates import render
 
 ROWS_MAX = 400  # a larger study has only its primary metric's, and the first of those
 
@@ -223,7 +232,7 @@ def gain_details(contents: StudyResults) -> Markup:
 
 def gain_details_json(contents: StudyResults) -> JsonObject:
     """Return the details as JSON, without the p values, which `gains_json` has."""
-    return other_sites_json(contents) | drift_json(contents)
+    return _other_sites_json(contents) | drift_json(contents)
 
 
 def p_values_details(contents: StudyResults) -> Markup:
@@ -279,3 +288,118 @@ def _row(tests: GainTests) -> list[object]:
 
 def _format_p_or_none(value: float | None) -> object:
     return element("span", "none", class_="quiet") if value is None else format_p(value)
+
+
+def warn_of_drift(contents: StudyResults) -> list[tuple[str, str]]:
+    """Return a warning if successive blocks are more alike than by chance."""
+    drift = contents.drift
+    if drift is None or not drift.seen:
+        return []
+    found = drift.autocorrelation
+    assert found.p is not None
+    text = (
+        f"Their lag-1 autocorrelation is {_describe(found)}, {format_p_equation(found.p)}. "
+        "If a stack drifted, intervals are too narrow: run again at another time or on other "
+        "machines."
+    )
+    return [("Successive blocks resemble each other.", text)]
+
+
+def drift_note(contents: StudyResults) -> Markup:
+    """Return the autocorrelation with its interval and power, or why there is none.
+
+    Empty if nothing is compared.
+    """
+    drift = contents.drift
+    if drift is None:
+        return Markup("")
+    found = drift.autocorrelation
+    if found.value is None:
+        said = f"A drift can be seen from {REPETITIONS_MIN} blocks on; here are {found.n}."
+        if found.n >= REPETITIONS_MIN:
+            said = f"Whether a stack drifted is unknown: {found.reason}."
+        return element("p", said, class_="note")
+    share = format_percent(drift.noticed_share, signed=False)
+    said = (
+        f"Lag-1 autocorrelation of the differences: {_describe(found)}, pooled "
+        f"over all comparisons. A drift of {DRIFT_SHARE:.0%} of one stack's variance over "
+        f"{DRIFT_LENGTH:g} blocks would be noticed in {share} of such runs: "
+        "that there is no warning proves nothing."
+    )
+    return element("p", said, class_="note")
+
+
+def drift_json(contents: StudyResults) -> JsonObject:
+    """Return the drift as JSON."""
+    return {"drift": None if contents.drift is None else contents.drift.as_json()}
+
+
+def _describe(found: Estimate) -> str:
+    value, low, high = (
+        format_number(each or 0.0, "+.2f") for each in (found.value, found.low, found.high)
+    )
+    return f"{value} (95{NO_BREAK}% interval {low} to {high})"
+
+
+_OTHER_SITES_NOTE = (
+    "The gains above are those of these very sites. Here the sites are treated as a random "
+    "sample of the sites in question, so that the interval covers others like them: a mixed "
+    "model of log(X / reference) with random sites. It assumes that the sites were chosen "
+    "without regard to the stacks, and that sites and runs scatter about normally on the log "
+    "scale. The scatter of sites says how far their own gains lie from the typical one, the "
+    "scatter of runs how far single blocks lie from their site's gain. p is not corrected for "
+    "the number of networks and comparisons."
+)
+
+
+def other_sites_details(contents: StudyResults) -> Markup:
+    """Return the models, collapsed; empty with fewer than five sites."""
+    if not contents.sites_models:
+        return Markup("")
+    primary = contents.primary_metric
+    gains = {
+        (gain.network, gain.comparison): gain.gain
+        for gain in contents.gains
+        if gain.metric == primary
+    }
+    rows: list[list[object]] = []
+    for network_model in contents.sites_models:
+        model, estimate = network_model.model, network_model.model.gain
+        of_these_sites = gains.get((network_model.network, network_model.comparison))
+        rows.append(
+            [
+                network_model.network,
+                network_model.stack,
+                network_model.reference,
+                estimate_cell(estimate, format_percent),
+                "none" if estimate.p is None else format_p(estimate.p),
+                estimate_cell(of_these_sites, format_percent) if of_these_sites else "none",
+                _format_share(model.deviation_sites),
+                _format_share(model.deviation_runs),
+            ]
+        )
+    columns = [
+        "network", "stack", "reference", "gain on such sites, 95 % interval", "p",
+        "gain on these sites, 95 % interval", "sites scatter by", "runs scatter by",
+    ]  # fmt: skip
+    caption = f"{title_of(primary)}: a mixed model over sites"
+    return collapsed_table("On other sites like these", caption, columns, rows, _OTHER_SITES_NOTE)
+
+
+def _other_sites_json(contents: StudyResults) -> JsonObject:
+    """Return the models as JSON, one object per network and comparison."""
+    return {
+        "other_sites": [
+            {
+                **compared_json(model),
+                "gain": model.model.gain.as_json(),
+                "deviation_sites": model.model.deviation_sites,
+                "deviation_runs": model.model.deviation_runs,
+            }
+            for model in contents.sites_models
+        ]
+    }
+
+
+def _format_share(value: float | None) -> str:
+    return "none" if value is None else format_percent(value, signed=False)

@@ -5,16 +5,18 @@ from collections.abc import Sequence
 from eyelevel.analysis.study import StudyResults
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.calibration.level.classes import SAMPLES_MIN
-from eyelevel.calibration.level.text.level import WHAT, Entry, groups
-from eyelevel.calibration.level.text.row import why
-from eyelevel.calibration.level.text.verdict import (
+from eyelevel.calibration.level.text import (
     COMMAND,
     MEANING,
     NOT_THERE,
+    WHAT,
+    Entry,
     describe_measurement,
+    groups,
     unequal_sentence,
     unknown_sentence,
     verdict,
+    why,
 )
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import OF_BROWSER

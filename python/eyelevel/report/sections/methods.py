@@ -1,4 +1,8 @@
-"""A methods paragraph and references to paste into a paper, written from the plan."""
+"""A methods paragraph and references to paste into a paper, written from the plan.
+
+The appendix: how our QUIC compares with the kernel's TCP on the machine that ran the study. The
+papers' figures on the page, each drawn when it is opened, and the names of their tables.
+"""
 
 from eyelevel.analysis.conditions import (
     describe_conditions,
@@ -8,8 +12,11 @@ from eyelevel.analysis.conditions import (
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.stats.pooled import BORROWED_FREEDOM, STACKS_MIN
 from eyelevel.analysis.study import StudyResults
+from eyelevel.analysis.yardstick import EXPLANATION, RATIO_AIM, notes, row
 from eyelevel.report.citation import own_bibtex
-from eyelevel.report.html import Markup, element, titled_section
+from eyelevel.report.figures.catalogue import FIGURES, SECTIONS, TABLES, TRACES
+from eyelevel.report.html import Markup, element, table, titled_section
+from eyelevel.report.page_data import PageData
 
 BIBTEX = """\
 @inproceedings{wolsing2019performance,
@@ -120,4 +127,64 @@ def methods_section(contents: StudyResults) -> Markup:
             element("summary", "References in BibTeX"),
             element("pre", references(contents), tabindex="0", data_copy="references in BibTeX"),
         ),
+    )
+
+
+COLUMNS = [
+    "network", "congestion control", "TCP, Mbit/s", "QUIC, Mbit/s", "ratio", "95 % interval",
+    "repeated, %, TCP / QUIC", "queueing delay p95, ms, TCP / QUIC", "",
+]  # fmt: skip
+
+
+def appendix_section(contents: StudyResults) -> Markup:
+    """Return the cells of the yardstick as measured when the run began, or how to measure them."""
+    cells = contents.environment.get("stacks_validated") or []
+    if not cells:
+        text = (
+            "Not measured on this machine with this build and kernel before the run began. To "
+            "measure it: "
+        )
+        command = element("code", "eyelevel validate stacks")
+        return titled_section(
+            "yardstick",
+            "Appendix: our QUIC beside the kernel's TCP",
+            element("p", text, command, "."),
+        )
+    rows = [[*row(cell), ", ".join(notes(cell))] for cell in cells]
+    introduction = (
+        "The same bulk transfer (10 MB or 30 s) over the kernel's TCP and over our QUIC with "
+        "the same congestion control; medians, corrected for headers. The ratio is QUIC's "
+        f"goodput over TCP's. Without loss it should lie between {RATIO_AIM[0]} and "
+        f"{RATIO_AIM[1]}."
+    )
+    parts = [
+        element("p", introduction),
+        table("Goodput by network and congestion control", COLUMNS, rows),
+    ]
+    if any(cell["loss"] for cell in cells):
+        parts.append(element("p", EXPLANATION, class_="note"))
+    return titled_section("yardstick", "Appendix: our QUIC beside the kernel's TCP", *parts)
+
+
+def figures_section(contents: StudyResults, data: PageData) -> Markup:
+    """Return the section; its charts go to `data`."""
+    parts, absent = [], []
+    for figure in FIGURES:
+        if figure.name in (*TRACES, *SECTIONS):
+            continue
+        drawing = data.place(figure)
+        if drawing is None:
+            absent.append(figure.name)
+        else:
+            parts.append(drawing)
+    tables = [
+        each.name for each in TABLES if each.name not in TRACES and each.rows(contents).height
+    ]
+    note = f"Each is a command, too: eyelevel figures DIR --only {FIGURES[0].name}. "
+    if tables:
+        note += f"It also writes the papers' tables: {', '.join(tables)}. "
+    if absent:
+        note += f"This run has nothing for {', '.join(absent)}."
+    return titled_section(
+        "figures", "Figures of the papers", *parts, element("p", note, class_="note")
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from eyelevel.analysis.gains.cells import Cell
-from eyelevel.analysis.gains.steps import StepCells
+from eyelevel.analysis.gains.exclusions import StepCells
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import StudyResults
 from eyelevel.base.json_types import JsonObject

@@ -29,9 +29,8 @@ from eyelevel.analysis.time_parts import (
     handshakes_of,
 )
 from eyelevel.base.json_types import JsonObject
-from eyelevel.report.html import Markup, element, join
+from eyelevel.report.html import Markup, element, join, render
 from eyelevel.report.statistic_cells import estimate_cell
-from eyelevel.report.templates import render
 
 COMPARISONS_MAX = 8
 SHOWN_MAX = 12  # tables: `--json` has them all

@@ -13,7 +13,7 @@ from pathlib import Path
 from eyelevel.base.errors import InputChangedError, StoreError, refusal_of
 from eyelevel.load.traces import RESTORE
 from eyelevel.plan.plan import ARCHIVE_SUFFIXES
-from eyelevel.store.disk.whole import write_whole
+from eyelevel.store.disk import write_whole
 
 FOLDER_MODE = 0o700
 

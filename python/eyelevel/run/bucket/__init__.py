@@ -5,7 +5,7 @@ whatever the bucket contains. The layout is defined in spec/run-record.md: `plan
 `environment.json`, `stop.json` and `machines/` as in the directory, `pictures/`, and each complete
 block as one ZIP in `blocks/`.
 
-`objects` has the operations on a bucket and is the only file that imports obstore; `once` creates
-an object and compares it with an existing one; `block_file` packs and unpacks a block; `copies`
-uploads what a run commits, `fetch` rebuilds a run.
+`objects` has the operations on a bucket and is the only file that imports obstore; `layout` packs
+and unpacks a block; `copies` uploads what a run commits, and compares an object that exists
+already; `fetch` rebuilds a run.
 """

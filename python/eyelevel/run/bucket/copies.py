@@ -2,6 +2,8 @@
 
 A bucket that does not answer stops no load: uploads are queued, one of them is retried after a
 pause, and all of them at the end. A bucket with other content under a name of this run stops it.
+
+Create an object exactly once; an existing one is read back and compared.
 """
 
 import time
@@ -10,24 +12,73 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from eyelevel.base.errors import LaterError, StoreError
+from eyelevel.base.errors import ExpectedError, LaterError, StoreError
 from eyelevel.base.from_outside.files import read_bytes
 from eyelevel.base.from_outside.limits import DOCUMENT, PICTURE, PLAN_DOCUMENT, Limit
 from eyelevel.base.from_outside.source import Source
-from eyelevel.run.bucket.block_file import pack_block, pictures_in, read_block, same_block
-from eyelevel.run.bucket.known import Known
 from eyelevel.run.bucket.layout import (
     BLOCKS,
+    Known,
     block_number,
     block_object,
     is_machine_file,
+    pack_block,
     picture_object,
+    pictures_in,
+    read_block,
+    same_block,
 )
-from eyelevel.run.bucket.objects import BucketError, Objects
-from eyelevel.run.bucket.once import DifferentError, Same, put_once
+from eyelevel.run.bucket.objects import BucketError, ExistsError, Objects
 from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, STOP_FILE, list_committed
 from eyelevel.store.machines import MACHINES
 from eyelevel.store.pictures import PICTURES, is_picture, picture_file
+
+TRIES = 6
+_ONCE_PAUSE_S = 0.1
+"""Pause after the first attempt, s; it doubles."""
+EXTRA_BYTES = 1 << 20
+"""Bytes by which an existing object may be longer and still be compared."""
+
+Same = Callable[[bytes, bytes], bool]
+
+
+class DifferentError(ExpectedError):
+    """A bucket has other content under a name of this run."""
+
+
+def put_once(
+    objects: Objects,
+    name: str,
+    content: bytes,
+    same: Same = bytes.__eq__,
+    pause: Callable[[float], None] = time.sleep,
+) -> None:
+    """Create the object, or verify that it exists with the same content.
+
+    An object that is reported to exist and does not was never stored: another writer's concurrent
+    attempt failed, so this one is repeated. Raises `DifferentError` for other content, and
+    `BucketError` if the bucket does not answer or keeps reporting so.
+    """
+    for number in range(TRIES):
+        try:
+            objects.create(name, content)
+        except ExistsError:
+            found = objects.get(name, len(content) + EXTRA_BYTES)
+            if found is not None and same(content, found):
+                return
+            if found is not None:
+                raise DifferentError(
+                    f"{name} is there already and differs: two runs are being copied to the "
+                    "same place; give another --copy-to"
+                ) from None
+            pause(_ONCE_PAUSE_S * 2**number)
+        else:
+            return
+    raise BucketError(
+        f"creating {name}: {TRIES} times it was said to exist, but it does not; check whether "
+        "something removes objects there"
+    )
+
 
 AT_ONCE = 8
 PAUSE_S, PAUSE_S_MAX = 15.0, 240.0

@@ -17,16 +17,17 @@ from eyelevel.base.from_outside.json_text import parse_object
 from eyelevel.base.from_outside.limits import BLOCK, DOCUMENT, PICTURE, PLAN_DOCUMENT, Limit
 from eyelevel.base.from_outside.source import Source
 from eyelevel.base.from_outside.words import excerpt
-from eyelevel.run.bucket.block_file import pictures_in, unpack_block
-from eyelevel.run.bucket.known import Known
 from eyelevel.run.bucket.layout import (
     BLOCKS,
+    Known,
     block_number,
     block_object,
     blocks_of,
     is_machine_file,
     picture_object,
     picture_of,
+    pictures_in,
+    unpack_block,
 )
 from eyelevel.run.bucket.objects import Objects
 from eyelevel.store.claim import claim
@@ -41,7 +42,7 @@ from eyelevel.store.directory import (
     refusals,
     write_document,
 )
-from eyelevel.store.disk.whole import write_whole
+from eyelevel.store.disk import write_whole
 from eyelevel.store.machines import MACHINES, MACHINES_MAX, parse_machine
 from eyelevel.store.packed import PackedTrial
 from eyelevel.store.pictures import PICTURES, has_picture, is_picture, keep_picture

@@ -1,24 +1,173 @@
-"""Pack a run and its inputs into one file, laid out as in spec/run-record.md."""
+"""Pack a run and its inputs into one file, laid out as in spec/run-record.md.
+
+The files that a bundle may contain, by name: one list for packing and unpacking.
+
+Find a run's inputs for its bundle: recordings, and files of its networks.
+
+A run's `plan.json` has the digests of its inputs and the plan's text, which names their paths,
+relative to the folder in which it was run.
+"""
 
 import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from importlib.metadata import distributions
 from pathlib import Path, PurePosixPath
 
 from eyelevel.analysis.run_files import read_environment, read_plan_document, read_stopped
-from eyelevel.analysis.trials.kept_rows import TABLE_FILE
-from eyelevel.base.errors import StoreError
-from eyelevel.run.bundle.inputs import RunInputs
-from eyelevel.run.bundle.members import BUNDLE_VERSION, MANIFEST, PACKED_SUFFIXES
-from eyelevel.sites.recorded import recording_name
-from eyelevel.store.directory import ENVIRONMENT_FILE, iterate_trials
-from eyelevel.store.disk.results import writing
-from eyelevel.store.disk.whole import whole_file
+from eyelevel.analysis.trials.table import TABLE_FILE
+from eyelevel.base.errors import LabError, PlanError, StoreError
+from eyelevel.base.from_outside.limits import PLAN
+from eyelevel.base.from_outside.source import Source, plan_error
+from eyelevel.base.from_outside.toml_text import parse_toml
+from eyelevel.base.json_types import JsonMapping
+from eyelevel.load.traces import read_stages, read_trace_file
+from eyelevel.plan.networks.network import Network
+from eyelevel.plan.networks.presets import find_recorded_pair
+from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
+from eyelevel.sites.recorded import RecordedSite, matching, open_site, recording_name
+from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, iterate_trials
+from eyelevel.store.disk import whole_file, writing
 from eyelevel.store.machines import read_machines
+
+
+@dataclass(frozen=True)
+class RunInputs:
+    """The inputs of a run: `sites` by name, `files` of networks by SHA-256, `locks` by name."""
+
+    sites: Mapping[str, RecordedSite]
+    files: Mapping[str, Path]
+    locks: Mapping[str, bytes] = field(default_factory=lambda: locks())
+
+
+def find_inputs(directory: Path, given: Sequence[str] = ()) -> RunInputs:
+    """Find all inputs of the run in `directory`; `given` are recordings in other places.
+
+    A file at a known path with another digest is not used. Raises StoreError for a missing input
+    and for a plan with variants, PlanError or LabError for a `given` recording that cannot be
+    opened.
+    """
+    document = read_plan_document(directory)
+    if document.get("variants"):
+        raise StoreError(
+            f"bundling {directory}: a bundle has one recording for each site, and the plan has "
+            "`variants`; pass on the plan with their recordings instead"
+        )
+    where = Source(f"{directory / PLAN_FILE}: the plan's text", PLAN, plan_error)
+    source = parse_toml(document["source"], where) if document.get("source") else {}
+    return RunInputs(
+        sites=_sites(directory, document, source, given),
+        files=_files(directory, document, source),
+    )
+
+
+def _sites(
+    directory: Path, document: JsonMapping, source: JsonMapping, given: Sequence[str]
+) -> dict[str, RecordedSite]:
+    by_digest = {site.digest: site for site in map(open_site, given)}
+    places = {_name(place): place for place in _places(source)}
+    sites_by_name = {}
+    for wanted in document["sites"]:
+        name, digest = wanted["name"], wanted["digest"]
+        if digest not in by_digest:
+            seen, why = _open(name, places.get(name))
+            if seen is None or seen.digest != digest:
+                raise StoreError(
+                    f"bundling {directory}: the recording of `{name}` ({digest}) is missing: "
+                    f"{why}; run this in the folder where the plan was run, or name its file "
+                    "with --site"
+                )
+            by_digest[digest] = seen
+        sites_by_name[name] = by_digest[digest]
+    return sites_by_name
+
+
+def _open(name: str, place: str | None) -> tuple[RecordedSite | None, str]:
+    """Return the site at `place`, or None, and the reason to report if it is not the run's."""
+    if place is None:
+        return None, f"no site of the plan is named `{name}` here"
+    try:
+        return open_site(place), f"`{place}` has been replaced by another one"
+    except (PlanError, LabError) as error:
+        return None, f"`{place}` cannot be opened ({error})"
+
+
+def _places(source: JsonMapping) -> Iterator[str]:
+    """Yield the sites of a plan's text; patterns expand to the files that match now."""
+    for site in source.get("sites", ()):
+        yield from [site] if is_synthetic(site) else matching(site) or [site]
+
+
+def _name(place: str) -> str:
+    return parse_synthetic(place).name if is_synthetic(place) else recording_name(Path(place))
+
+
+def _files(directory: Path, document: JsonMapping, source: JsonMapping) -> dict[str, Path]:
+    wanted = {
+        digest: network["name"]
+        for network in document["networks"]
+        for digest in Network.read(network).file_digests()
+    }
+    if not wanted:
+        return {}
+    files_by_digest: dict[str, str] = {}
+    problems = []
+    for network in source.get("networks", ()):
+        for key, value in network.items() if isinstance(network, dict) else ():
+            try:
+                named: list[str] = [value] if key in ("trace_down", "trace_up") else []
+                if key == "traces":
+                    named += find_recorded_pair(value, str(network.get("base")))
+                for name in named:
+                    trace = read_trace_file(name)
+                    files_by_digest[trace.sha256] = trace.file
+                if key in ("down", "up"):
+                    files_by_digest.update(read_stages(value).files)
+            except (ValueError, OSError) as error:
+                problems.append(str(error))
+    for digest, network in wanted.items():
+        if digest not in files_by_digest:
+            why = f" ({'; '.join(problems)})" if problems else ""
+            raise StoreError(
+                f"bundling {directory}: a file of the network `{network}`, with the SHA-256 "
+                f"{digest}, is not where the plan names it{why}; restore it, or run this in the "
+                "folder where the plan was run"
+            )
+    return {digest: Path(files_by_digest[digest]) for digest in wanted}
+
+
+INSTALLED = "installed.txt"
+LOCK_FILES = ("requirements.lock", "Cargo.lock")
+"""The lock files of the Python and Rust halves in a source tree; a wheel is identified by its
+version."""
+
+_SOURCE_TREE = Path(__file__).parents[4]
+
+
+def locks() -> dict[str, bytes]:
+    """Return the content of each lock file by its name.
+
+    `installed.txt` has the Python packages of this environment in pip's format.
+    """
+    names = {
+        distribution.name: distribution.version
+        for distribution in distributions()
+        if distribution.name
+    }
+    installed = "".join(f"{name}=={version}\n" for name, version in sorted(names.items()))
+    # A wheel may be installed inside another project's tree, with locks of its own.
+    is_ours = (_SOURCE_TREE / "crates" / "lab").is_dir()
+    files = [_SOURCE_TREE / name for name in LOCK_FILES if is_ours]
+    contents = {file.name: file.read_bytes() for file in files}
+    return {INSTALLED: installed.encode(), **contents}
+
 
 # The earliest date of ZIP; a constant date makes bundles reproducible.
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -45,7 +194,7 @@ def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
         members.append((f"sites/{name}{kind}", site.path))
     members += [(f"files/{digest}", path) for digest, path in sorted(inputs.files.items())]
     members += [(f"locks/{name}", content) for name, content in sorted(inputs.locks.items())]
-    members += sorted(_files(directory))
+    members += sorted(_members(directory))
     digests = {name: _sha256(content) for name, content in members}
     manifest = {"version": BUNDLE_VERSION, "plan_hash": document["hash"], "files": digests}
     with (
@@ -58,12 +207,12 @@ def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
             entry = zipfile.ZipInfo(name, _DATE)
             packed = PurePosixPath(name).suffix in PACKED_SUFFIXES
             entry.compress_type = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
-            with _open(content) as source, pack.open(entry, "w", force_zip64=True) as target:
+            with _open_member(content) as source, pack.open(entry, "w", force_zip64=True) as target:
                 shutil.copyfileobj(source, target)
     return len(members)
 
 
-def _files(directory: Path) -> Iterator[tuple[str, Path]]:
+def _members(directory: Path) -> Iterator[tuple[str, Path]]:
     """Yield the run's own files, except for links, hidden files and the cached table.
 
     Links may lead anywhere, and the table can be recomputed.
@@ -89,9 +238,56 @@ def _check(directory: Path) -> None:
 
 
 def _sha256(content: Path | bytes) -> str:
-    with _open(content) as stream:
+    with _open_member(content) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _open(content: Path | bytes) -> io.BytesIO | io.BufferedReader:
+def _open_member(content: Path | bytes) -> io.BytesIO | io.BufferedReader:
     return io.BytesIO(content) if isinstance(content, bytes) else content.open("rb")
+
+
+BUNDLE_VERSION = 1
+MANIFEST = "bundle.json"
+PLAN_MEMBER = f"run/{PLAN_FILE}"
+
+TRIAL_FILE = (
+    r"[0-9a-z]{1,64}/"
+    r"(?:record\.json\.gz|messages\.json\.gz|frames\.npz|after-load-\d{1,3}\.npz"
+    r"|netlog\.json\.gz|trace\.json\.gz"
+    r"|logs/[A-Za-z0-9][A-Za-z0-9._-]{0,99})"
+)
+"""A regular expression for the files of a trial, including the folder that its hash names."""
+PACKED_SUFFIXES = (".npz", ".webp", ".wacz", ".gz")
+"""The suffixes of files that do not compress further."""
+_TAKEN = re.compile(
+    rf"run/(?:(?:plan|environment|stop)\.json|trials/{TRIAL_FILE}|pictures/[0-9a-f]{{20}}\.webp"
+    r"|machines/[0-9a-z-]{1,64}\.json)"
+    r"|sites/[^./\\][^/\\]{0,220}"
+    r"|files/[0-9a-f]{64}"
+    r"|locks/[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+)
+_FOLDERS = ("run", "sites", "files", "locks")
+
+
+class Member(Enum):
+    """The treatment of a file in a bundle."""
+
+    TAKEN = "unpacked"
+    LEFT = "left where it is"
+    """A file that the sender derived from the records, such as a report. Readers must know its
+    origin."""
+    ASTRAY = "refused"
+    """A file outside of the directory, or in a folder that bundles do not have."""
+
+
+def kind_of(name: str) -> Member:
+    """Return the treatment of a file by its name in the bundle."""
+    parts = PurePosixPath(name).parts
+    plain = name.isprintable() and "\\" not in name and not name.startswith("/")
+    if not plain or len(parts) < 2 or parts[0] not in _FOLDERS or "/".join(parts) != name:
+        return Member.ASTRAY
+    if any(part in ("", ".", "..") for part in parts):
+        return Member.ASTRAY
+    if _TAKEN.fullmatch(name):
+        return Member.TAKEN
+    return Member.LEFT if parts[0] == "run" else Member.ASTRAY

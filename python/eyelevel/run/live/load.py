@@ -15,8 +15,7 @@ from eyelevel.base.from_outside.source import Source
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.observations import LoadSettings, RawLoad
 from eyelevel.browser.same_requests import SameRequests
-from eyelevel.lab.client import LabSummary
-from eyelevel.lab.live_network import LiveNetwork
+from eyelevel.lab.client import LabSummary, LiveNetwork
 from eyelevel.load.coding import Coding, coding
 from eyelevel.load.host import HostSample
 from eyelevel.load.judge import judge_live

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
-from eyelevel.analysis.metrics.compute import metrics_of
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME, metrics_of
 from eyelevel.analysis.trials.disturbance import judge_alone
 from eyelevel.load.quiet_host import HostWait
 from eyelevel.load.trial import TrialResult, run_trial

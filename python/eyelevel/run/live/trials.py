@@ -5,11 +5,10 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from eyelevel.plan.browser import Browser
-from eyelevel.plan.connection_type import ConnectionTypeSetting
 from eyelevel.plan.in_force import taking_network_for
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.single_load_plan import one_cell
-from eyelevel.plan.stacks import Stack
+from eyelevel.plan.stacks import ConnectionTypeSetting, Stack
 from eyelevel.plan.trials import Site, Trial, expand
 from eyelevel.store.hashing import content_hash
 

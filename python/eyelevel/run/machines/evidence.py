@@ -15,7 +15,7 @@ from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.browser.browsers import find_browser
 from eyelevel.calibration.measuring.measure import read_level, validate_level
 from eyelevel.calibration.validation.path import short_validation
-from eyelevel.calibration.validation.stack_cache import build, read_cells
+from eyelevel.calibration.validation.stacks import build, read_cells
 from eyelevel.lab.binary import run_tool
 from eyelevel.lab.confinement import is_unsafe
 from eyelevel.load.trial import TrialResult, run_trial
@@ -27,7 +27,7 @@ from eyelevel.plan.stacks import Stack
 from eyelevel.plan.trials import Trial, expand
 from eyelevel.run.block.attempts import RETRIES, with_retries
 from eyelevel.run.study.cores import Processors
-from eyelevel.run.study.environment import cpu_model, first_line
+from eyelevel.run.study.prepare import cpu_model, first_line
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.outcomes import COUNTED
 

@@ -1,13 +1,24 @@
-"""Decide which machines may load blocks of a run: those that are like the first one."""
+"""Decide which machines may load blocks of a run: those that are like the first one.
+
+The machines of a run in `machines/ID.json` (`eyelevel.store.machines`), and back as a fleet. Decide
+which slots are retired: those that fail too often, or are lost again and again.
+"""
 
 import statistics
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 from eyelevel.base.from_outside.words import excerpt
 from eyelevel.base.json_types import JsonMapping
+from eyelevel.store.directory import json_bytes, refusals
+from eyelevel.store.disk import write_whole
+from eyelevel.store.machines import MACHINE_VERSION, machine_file, read_machines
+from eyelevel.store.outcomes import OUTCOMES_BY_NAME
+from eyelevel.store.packed import PackedTrial
 
 COMPARED_FROM = 3
 """The fewest machines to compare: of two that differ, either may be the odd one."""
@@ -248,3 +259,132 @@ def _distance(
     }
     reason = max(by_bound, key=lambda said: by_bound[said])
     return by_bound[reason], reason
+
+
+def write_machine(
+    directory: Path, evidence: Evidence, verdict: Verdict, retired: Mapping[int, str]
+) -> None:
+    """Write a machine's document, replacing an earlier one. Raises StoreError.
+
+    `retired`: the reasons of retired slots, by slot number.
+    """
+    file = machine_file(directory, evidence.machine)
+    document = {
+        "version": MACHINE_VERSION,
+        **{each.name: getattr(evidence, each.name) for each in fields(evidence)},
+        "facts": dict(evidence.facts),
+        "environment": dict(evidence.environment),
+        "class": verdict.machine_class,
+        "reason": verdict.reason,
+        "admitted": verdict.is_admitted,
+        "retired": [{"slot": slot, "reason": reason} for slot, reason in sorted(retired.items())],
+    }
+    with refusals(file):
+        file.parent.mkdir(exist_ok=True)
+        write_whole(file, json_bytes(document))
+
+
+def read_retired(directory: Path) -> dict[str, dict[int, str]]:
+    """Return why slots were retired, by machine and slot number. Raises StoreError."""
+    return {
+        machine: {each["slot"]: each["reason"] for each in document.get("retired", ())}
+        for machine, document in read_machines(directory).items()
+    }
+
+
+def read_fleet(directory: Path, *, allow_heterogeneous: bool) -> Fleet:
+    """Return the machines that have loads or may get some. Raises StoreError for a damaged file."""
+    fleet = Fleet(allow_heterogeneous)
+    for document in read_machines(directory).values():
+        if document["class"] is not None:
+            evidence = Evidence(
+                document["machine"],
+                document["name"],
+                document["slots"],
+                document["facts"],
+                document["page_load_time_ms"],
+                document["processor_s"],
+                document["problems"],
+                document.get("environment", {}),
+            )
+            fleet.members[evidence.machine] = evidence, document["class"]
+    return fleet
+
+
+FAILURES_MIN, LOADS = 5, 20
+RATE_RATIO_MIN = 4.0
+"""A slot is retired after FAILURES_MIN failures in its last LOADS loads, if that is RATE_RATIO_MIN
+times the rate of all other slots; if loads fail everywhere, the cause is elsewhere."""
+
+
+LOSSES_IN_A_ROW, LOST_BLOCKS_MIN = 3, 2
+"""The losses in a row after which a slot is retired, and the blocks that they must be spread over:
+a single block may itself be the cause, and is given up after as many losses."""
+
+
+def has_failed(trial: PackedTrial) -> bool:
+    """Return whether the instrument failed in any attempt, even if a retry succeeded."""
+    return trial.failed_attempts > 0 or OUTCOMES_BY_NAME[trial.outcome].fault == "instrument"
+
+
+@dataclass
+class _Counted:
+    last: deque[bool] = field(default_factory=lambda: deque(maxlen=LOADS))
+    loads: int = 0
+    failures: int = 0
+
+
+class SlotFailures:
+    """The failures of one run by slot name, which stays the same when a slot's process restarts."""
+
+    def __init__(self) -> None:
+        self._slots: dict[str, _Counted] = defaultdict(_Counted)
+
+    def add(self, slot: str, failed: Iterable[bool]) -> str:
+        """Count a slot's loads in their order; return why the slot is to be retired, or "".
+
+        It is "" until the other slots have LOADS loads: a rate of fewer is too uncertain.
+        """
+        counted = self._slots[slot]
+        for each in failed:
+            counted.last.append(each)
+            counted.loads += 1
+            counted.failures += each
+        failures = sum(counted.last)
+        others = [each for name, each in self._slots.items() if name != slot]
+        loads = sum(each.loads for each in others)
+        if failures < FAILURES_MIN or loads < LOADS:
+            return ""
+        rate = sum(each.failures for each in others) / loads
+        if failures / len(counted.last) < RATE_RATIO_MIN * rate:
+            return ""
+        return (
+            f"{failures} of its last {len(counted.last)} loads failed because of the "
+            f"instrument, but {rate:.1%} of the other slots' {loads}"
+        )
+
+
+class SlotLosses:
+    """The losses of one run by machine and slot number, which survive restarts of a slot's
+    process."""
+
+    def __init__(self) -> None:
+        self._in_a_row: dict[tuple[str, int], list[int]] = defaultdict(list)
+
+    def on_block_finished(self, machine: str, number: int) -> None:
+        """Forget a slot's losses, since it finished a block."""
+        self._in_a_row.pop((machine, number), None)
+
+    def on_lost(self, machine: str, number: int, count: int, block: int) -> list[int]:
+        """Record that a slot was lost with a block; return the numbers of slots to retire.
+
+        These are all `count` slots of the machine if each was lost with its last block: then the
+        machine is at fault, and one message covers them.
+        """
+        losses = self._in_a_row[machine, number]
+        losses.append(block)
+        if len(losses) < LOSSES_IN_A_ROW or len(set(losses)) < LOST_BLOCKS_MIN:
+            return []
+        every = list(range(1, count + 1))
+        is_machine = all(self._in_a_row.get((machine, each)) for each in every)
+        return every if is_machine else [number]

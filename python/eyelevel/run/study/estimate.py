@@ -1,34 +1,214 @@
-"""Predict a plan's cost and its sensitivity, before the first load."""
+"""Predict a plan's cost and its sensitivity, before the first load.
+
+Predict how many blocks a gate needs so that equal stacks pass it, before the first load. Predict by
+synthetic studies the sensitivity and length of a study that may stop early.
+"""
 
 import heapq
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from eyelevel.analysis.choices import read_comparisons
-from eyelevel.analysis.decisions import networks_compared
-from eyelevel.analysis.gains.cells import compare_cells, network_gains
-from eyelevel.analysis.gains.pools import pools_of
-from eyelevel.analysis.gate_conditions import Condition
+from eyelevel.analysis.decisions import networks_compared, read_comparisons, rule_of
+from eyelevel.analysis.gains.cells import compare_cells, network_gains, pools_of
+from eyelevel.analysis.gate import (
+    Condition,
+    Question,
+    family_confidence,
+    loads_of,
+    pair_loads,
+    pool_of,
+    questions,
+)
 from eyelevel.analysis.run_files import read_plan_document, read_table
 from eyelevel.analysis.sensitivity import error_of_network, smallest_effect
+from eyelevel.analysis.stats.estimate import POWER, Floats
 from eyelevel.analysis.stats.pooled import freedom_of
-from eyelevel.analysis.stats.quantile import DECIDING_POWER
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER, blocks_to_bound
+from eyelevel.analysis.stats.quantile_gain import (
+    blocks_to_decide,
+    blocks_to_part,
+    bounded_gain,
+    one_block_error,
+    one_block_error_at_most,
+    quantile_gain,
+)
+from eyelevel.analysis.stats.sequential import reach_in_errors
+from eyelevel.analysis.stats.stopping_rule import Rule, Studies, run_studies, two_digits
+from eyelevel.analysis.study import StudyResults, read_contents
 from eyelevel.analysis.trials.blocks import select_blocks
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.time_limit import load_s
-from eyelevel.run.study.gate_blocks import gate_blocks
-from eyelevel.run.study.sequential_estimate import SequentialEstimate, sequential_estimate
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.store.directory import TRIALS, list_committed
 from eyelevel.store.pictures import PICTURES
+
+STUDIES = 1000
+SEED = 11
+
+
+def gate_blocks(
+    conditions: Sequence[Condition], plan: Plan, deviation: float, like: StudyResults | None = None
+) -> int | None:
+    """Return the fewest blocks with which 90 % of runs pass all conditions if the stacks are equal.
+
+    The scatter is that of an earlier run (`like`), if it has the loads of a condition and enough of
+    them; for a gain it is its network's pooled error. Else blocks scatter by `deviation`,
+    independently over sites, and every load keeps its budget. A study that may stop early ends by
+    its own rule, at most after that many blocks, as in synthetic studies. None if more than 1,000
+    are needed.
+    """
+    asked_for = questions(conditions, [network.name for network in plan.networks], plan.sites)
+    confidence = family_confidence(len(asked_for))
+    power = 1 - (1 - DECIDING_POWER) / len(asked_for)
+    needed = [
+        _blocks_needed(question, plan, deviation, like, confidence, power) for question in asked_for
+    ]
+    return None if None in needed else max(count for count in needed if count is not None)
+
+
+def _blocks_needed(
+    asked: Question,
+    plan: Plan,
+    deviation: float,
+    like: StudyResults | None,
+    confidence: float,
+    power: float,
+) -> int | None:
+    condition, share = asked.condition, asked.condition.quantile
+    if condition.reference is None:
+        return _blocks_for_budget(asked, like, confidence, power)
+    distance = abs(math.log1p(max(condition.limit, -0.999)))
+    error = deviation / math.sqrt(len(plan.sites)) * (one_block_error(1.0, share) if share else 1.0)
+    if like is not None and (loads := pair_loads(asked, like))[0].size:
+        if share is None:
+            seen, _ = bounded_gain(loads, pool=pool_of(asked, like))
+        else:
+            seen = quantile_gain(*loads[:2], share)
+        error = one_block_error_at_most(seen) or error
+    if share is not None:
+        return blocks_to_decide(error, distance, share, confidence, power)
+    if plan.stop:
+        return _blocks_if_it_may_stop(plan, error, distance, confidence, power)
+    return blocks_to_part(error, distance, confidence, power)
+
+
+def _blocks_for_budget(
+    asked: Question, like: StudyResults | None, confidence: float, power: float
+) -> int | None:
+    condition, below = asked.condition, 1.0
+    assert condition.quantile is not None
+    if like is not None and asked.site in like.sites:
+        (row,) = loads_of(asked, condition.stack, like)
+        measured = row[~np.isnan(row)]
+        if len(measured):
+            below = float(((measured < condition.limit) == condition.above).mean())
+    share = condition.quantile if condition.above else 1 - condition.quantile
+    return blocks_to_bound(share, below, confidence, power) if below > share else None
+
+
+def _blocks_if_it_may_stop(
+    plan: Plan, error: float, distance: float, confidence: float, power: float
+) -> int | None:
+    """Return the blocks for a gain in a study that may stop early; None if too many.
+
+    It is the least number with which enough synthetic studies of equal stacks pass.
+    """
+    assert plan.stop is not None
+    first = plan.stop.blocks_min
+    counts = sorted({two_digits(first * 1.05**step) for step in range(120)})
+    counts = [count for count in counts if first < count <= BLOCKS_COUNTED_MAX]
+    draw = np.random.Generator(np.random.PCG64(SEED))
+    noise: Floats = error * draw.standard_normal((STUDIES, BLOCKS_COUNTED_MAX))
+
+    def enough(count: int) -> bool:
+        rule = rule_of(replace(plan, blocks=count))
+        found = run_studies(rule, noise[:, :count], first)
+        passed = gain_below(found, rule, distance, 1 - confidence)
+        return bool(passed.mean() >= power)
+
+    place = bisect_left(counts, True, key=enough)
+    return counts[place] if place < len(counts) else None
+
+
+def gain_below(
+    found: Studies, rule: Rule, distance: float, significance_level: float
+) -> NDArray[np.bool_]:
+    """Return whether each study's one-sided bound, where it stopped, is below a log limit."""
+    ratios = {
+        n: reach_in_errors(n, significance_level, rule.horizon, one_sided=True) / rule.reaches(n)[0]
+        for n in np.unique(found.blocks).tolist()
+    }
+    part = np.array([ratios[n] for n in found.blocks.tolist()])
+    with np.errstate(invalid="ignore"):  # an unbounded interval is below nothing
+        values, reach = (found.low + found.high) / 2, (found.high - found.low) / 2
+        below: NDArray[np.bool_] = values + reach * part < distance
+    return below
+
+
+VALUES_MAX = 100_000
+"""The most values in all synthetic studies together: long plans get fewer studies, so that an
+estimate takes seconds."""
+_SEQUENTIAL_ESTIMATE_SEED = 4
+STEPS = 12
+"""The bisection steps; they find the effect to a four-thousandth of the range."""
+
+
+@dataclass(frozen=True)
+class SequentialEstimate:
+    """The effect that a study finds, and the blocks that it takes.
+
+    `effect`: the share by which a stack is faster if POWER of studies find it; None if there is no
+    such effect. The median study of one comparison ends after `blocks_effect` with that effect,
+    after `blocks_equal` with none.
+    """
+
+    effect: float | None
+    blocks_effect: int | None
+    blocks_equal: int
+
+
+def sequential_estimate(plan: Plan, deviation: float) -> SequentialEstimate:
+    """Simulate studies by the plan's own rule.
+
+    `deviation`: the standard deviation of a repetition's mean log ratio. An effect is found if the
+    report calls it faster, at a stop or at the last block. Repetitions are taken as independent and
+    normal.
+    """
+    assert plan.stop is not None
+    rule, blocks_min = rule_of(plan), plan.stop.blocks_min
+    studies = max(100, min(STUDIES, VALUES_MAX // plan.blocks))
+    draw = np.random.Generator(np.random.PCG64(_SEQUENTIAL_ESTIMATE_SEED))
+    noise: Floats = deviation * draw.standard_normal((studies, plan.blocks))
+
+    def run(effect: float) -> Studies:
+        return run_studies(rule, noise - effect, blocks_min)
+
+    def found(effect: float) -> bool:
+        return bool((run(effect).claim < 0).mean() >= POWER)
+
+    equal = int(np.median(run(0.0).blocks))
+    reach, _ = rule.reaches(plan.blocks)
+    # More than the last interval plus the smallest effect, below which a gain is called alike.
+    high = 2 * (reach + 1) * deviation / math.sqrt(plan.blocks)
+    high -= math.log1p(-rule.smallest_effect)
+    if math.isinf(reach) or not found(high):
+        return SequentialEstimate(None, None, equal)
+    low = 0.0
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if found(middle) else (middle, high)
+    return SequentialEstimate(-math.expm1(-high), int(np.median(run(high).blocks)), equal)
+
 
 TRIAL_OVERHEAD_S = 3.5
 """The time of a trial beyond its load, in s: the bound of `make bench`."""
@@ -57,7 +237,7 @@ class PlanEstimate:
     which these stop. Time and disk are those of all blocks, `seconds` on `slots`, a block at a time
     on each, without the checks of machines before their first block. `timeout_s_max`: the longest
     time limit of a load. `gate_blocks`: the blocks that a given gate needs
-    (`eyelevel.run.study.gate_blocks`); None without a gate or if 1,000 are too few.
+    (`eyelevel.run.study.estimate`); None without a gate or if 1,000 are too few.
     """
 
     trials: int

@@ -2,26 +2,32 @@
 
 `eyelevel.run.study.dispatch` decides what runs where and next, and `slots` load; the loop passes
 events and decisions between them, and analyses the records in between.
+
+The one writer of a run: it commits trials that arrive as bytes, and stores their rows. Limit how
+often a running study analyses its records: no load runs meanwhile.
+
+Recognise a run whose loads all fail alike for a reason of the instrument: pure.
+
+A broken browser or a server that does not respond fails every load in the same way, and hours of
+further loads would show nothing more. A busy machine is no such reason: it may become idle again.
 """
 
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from types import FrameType
-from typing import Any
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
+from eyelevel.base.errors import StoreError
 from eyelevel.load.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block.attempts import RETRIES, commit_trial, give_up
-from eyelevel.run.study.committer import Committer
-from eyelevel.run.study.common_failure import CommonFailure, Failure
 from eyelevel.run.study.dispatch import Block, Dispatch, StopDecision
-from eyelevel.run.study.jobs import claim_core_sets, worker_processes
-from eyelevel.run.study.peeks import PeekBudget
 from eyelevel.run.study.progress import Accounts, Progress
 from eyelevel.run.study.slots import (
     Event,
@@ -32,9 +38,116 @@ from eyelevel.run.study.slots import (
     Slots,
     TrialsFinished,
     WorkerPool,
+    claim_core_sets,
+    worker_processes,
 )
 from eyelevel.run.study.time_limits import block_limit_s
-from eyelevel.store.directory import missing
+from eyelevel.store.commit import write_block
+from eyelevel.store.directory import RECORD_FILE, missing, refusals
+from eyelevel.store.outcomes import OUTCOMES_BY_NAME
+from eyelevel.store.packed import PackedTrial
+
+if TYPE_CHECKING:
+    from eyelevel.analysis.trials.table import RowParts
+
+
+class Committer:
+    """A writer for a run's directory, which this process has claimed."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._rows: RowParts | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._rows is not None:
+            # Rows can be recomputed, so that their error must not hide the one that ended the run.
+            with suppress(StoreError) if error else nullcontext(), refusals(self._directory):
+                self._rows.flush()
+
+    def commit(self, packed: Sequence[PackedTrial]) -> None:
+        """Commit all of a block or nothing of it, then store its rows, which can be recomputed.
+
+        Raises StoreError for an error of the disk.
+        """
+        write_block(self._directory, packed)
+        with refusals(self._directory):
+            for each in packed:
+                if each.row is not None:
+                    self._row_parts().add(each.name, each.row, each.files[RECORD_FILE])
+
+    def _row_parts(self) -> "RowParts":
+        if self._rows is None:
+            # Imported here: it takes long, and few runs get rows.
+            from eyelevel.analysis.run_files import kept_columns
+            from eyelevel.analysis.trials.table import RowParts
+
+            self._rows = RowParts(self._directory, kept_columns())
+        return self._rows
+
+
+SITES = 2
+"""The fewest sites, if a run has several: a single page may itself be at fault."""
+LOADS_MIN = 4
+"""The fewest loads of a one-site run that count as a common failure; fewer may fail by chance."""
+PASSING = ("starved", "late-packets")
+"""The instrument's outcomes that may end by themselves."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The common failure of all loads of a run: their outcome, and one of them as an example."""
+
+    outcome: str
+    loads: int
+    sites: tuple[str, ...]
+    trial: str
+    """The hash of the last failed trial."""
+
+
+class CommonFailure:
+    """The outcomes of a run's loads from the first on, until one differs."""
+
+    def __init__(self, trials: Sequence[Trial]) -> None:
+        """`trials`: those that the run is to load."""
+        self._sites_min = min(SITES, len({trial.site for trial in trials}))
+        self._loads_min = min(LOADS_MIN, len(trials))
+        self._left = Counter(trial.block for trial in trials)
+        self._seen: dict[str, None] = {}
+        self._whole: set[str] = set()
+        self._loads = 0
+        self._outcome = ""
+        self._is_over = False
+
+    def take(self, trial: Trial, outcome: str) -> Failure | None:
+        """Take a load's outcome, and return the common failure if there is one.
+
+        It takes enough loads with the same outcome, none with another, and a complete block of
+        enough sites. A block has a load of each stack: a failure of some stacks only, such as a
+        server that one of them cannot reach, does not end a run.
+        """
+        if self._is_over:
+            return None
+        known = OUTCOMES_BY_NAME[outcome]
+        self._outcome = self._outcome or outcome
+        if known.fault != "instrument" or outcome in PASSING or outcome != self._outcome:
+            self._is_over = True
+            return None
+        self._loads += 1
+        self._seen[trial.site] = None
+        self._left[trial.block] -= 1
+        if not self._left[trial.block]:
+            self._whole.add(trial.site)
+        if self._loads < self._loads_min or len(self._whole) < self._sites_min:
+            return None
+        return Failure(outcome, self._loads, tuple(self._seen), trial.hash)
 
 
 @dataclass(frozen=True)
@@ -250,3 +363,29 @@ def _interruptible(on_first: Callable[[], None]) -> Iterator[Callable[[], bool]]
         yield lambda: noted
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+PEEK_TIME_SHARE_MAX = 0.001
+"""The share of a run's time spent on peeks: 3 ms of a load of 3 s. A peek takes 40 ms, so that
+there are a few per minute."""
+
+
+class PeekBudget:
+    """The budget for peeks at one run; the first happens as soon as there is a result."""
+
+    def __init__(self, analyse: Callable[[], str], now_s: Callable[[], float] = time.monotonic):
+        self._analyse = analyse
+        self._now_s = now_s
+        self._next_s = float("-inf")
+
+    def may_peek(self, now_s: float) -> bool:
+        """Return whether another peek is within its share of the time."""
+        return now_s >= self._next_s
+
+    def peek(self) -> str:
+        """Analyse the records so far, and return the effects as text."""
+        began_s = self._now_s()
+        reason = self._analyse()
+        ended_s = self._now_s()
+        self._next_s = ended_s + (ended_s - began_s) / PEEK_TIME_SHARE_MAX
+        return reason

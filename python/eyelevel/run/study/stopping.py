@@ -1,12 +1,43 @@
-"""Decide which loads of a study that may stop early are no longer needed (spec/plan.md, `stop`)."""
+"""Decide which loads of a study that may stop early are no longer needed (spec/plan.md, `stop`).
+
+The facts of a running study's records so far, read once for all readers. Report the effects of a
+running study, with intervals that hold at any number of peeks.
+"""
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from eyelevel.plan.plan import Plan
 from eyelevel.run.study.dispatch import StopDecision
-from eyelevel.run.study.facts import FactsSoFar
 from eyelevel.store.directory import PLAN_FILE, STOP_FILE, read_document, write_document
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from eyelevel.analysis.run_files import GrowingFacts
+    from eyelevel.analysis.trials.facts import Measure
+
+
+class FactsSoFar:
+    """The facts of a run's loads so far; the first read opens the records."""
+
+    def __init__(self, directory: Path, measured_by: "Measure | None" = None) -> None:
+        self._directory, self._measured_by = directory, measured_by
+        self._facts: GrowingFacts | None = None
+
+    def read(self) -> "pl.DataFrame":
+        """Read the facts (`eyelevel.analysis.run_files.GrowingFacts`). Raises StoreError."""
+        if self._facts is None:
+            # Imported here: tables take long, and few runs are analysed while they go on.
+            from eyelevel.analysis.metrics.catalogue import measure
+            from eyelevel.analysis.run_files import GrowingFacts
+
+            document = read_document(self._directory, PLAN_FILE)
+            measured_by = self._measured_by or measure
+            self._facts = GrowingFacts(self._directory, document, measured_by)
+        return self._facts.read()
 
 
 class Stopping:
@@ -46,3 +77,61 @@ def stopping_rule(
 ) -> Callable[[int], StopDecision] | None:
     """Return a function that decides which networks end after a repetition; None without a rule."""
     return Stopping(plan, directory, facts).ended if plan.stop else None
+
+
+SHOWN_MAX = 4
+
+
+def live_effects(
+    plan: Plan, directory: Path, *, peek: bool, facts: FactsSoFar | None = None
+) -> Callable[[], str] | None:
+    """Return a function that returns the primary metric's gains so far in one line, or None.
+
+    With a fixed number of blocks there are none unless `peek` is set: stopping at the first t
+    interval that excludes zero gives wrong results in a fourth of runs
+    (`benchmarks.statistics.peeking`). The gains are those with a confidence sequence, at most
+    SHOWN_MAX, the largest first.
+    """
+    if plan.stop is None and not peek:
+        return None
+    # Imported here: the statistics take long, and few commands need them; and before
+    # the first load, since otherwise the import would interrupt the run.
+    from eyelevel.analysis.decisions import horizon_of, judge_prefix, networks_compared
+    from eyelevel.analysis.formats import format_interval, format_percent
+    from eyelevel.analysis.gains.causes import without_twins
+    from eyelevel.analysis.gains.sequential import sequential_gains
+    from eyelevel.analysis.trials.blocks import select_blocks
+
+    # scipy's tests are imported at their first use, which takes a processor two seconds.
+    import_module("scipy.stats")
+
+    document = read_document(directory, PLAN_FILE)
+    so_far = facts or FactsSoFar(directory)
+    sites = [site["name"] for site in document["sites"]]
+    networks = networks_compared(plan)
+
+    def look() -> str:
+        table = judge_prefix(so_far.read(), plan.primary_metric)
+        blocks = select_blocks(table, [stack.name for stack in plan.stacks])
+        if plan.causes:
+            _, _, blocks = without_twins(document, table, blocks)
+        kept = blocks.kept
+        asked = plan.primary_metric, plan.comparisons, networks, sites
+        gains = sequential_gains(kept, *asked, horizon_of(plan))
+        known = [gain for gain in gains if gain.gain.determined]
+        known.sort(key=lambda gain: -abs(gain.gain.value or 0.0))
+        phrases = [
+            f"{gain.comparison} on {gain.network} {format_percent(gain.gain.value or 0.0)} "
+            f"[{format_interval(gain.gain)}]"
+            for gain in known[:SHOWN_MAX]
+        ]
+        if not phrases:
+            return ""
+        count = kept["block"].n_unique()
+        more = f" and {len(known) - SHOWN_MAX} more" if len(known) > SHOWN_MAX else ""
+        return (
+            f"so far, of {count} {'block' if count == 1 else 'blocks'}: {'; '.join(phrases)}{more}"
+            " (these intervals hold at every look)"
+        )
+
+    return look

@@ -13,7 +13,7 @@ from eyelevel.base.from_outside.source import Source
 from eyelevel.base.json_types import JsonMapping
 from eyelevel.sites.check import RULES
 from eyelevel.sites.corpora.attributes import SiteAttributes
-from eyelevel.store.disk.whole import write_whole
+from eyelevel.store.disk import write_whole
 
 FOLDER = "checks"
 """Folder of checks in a corpus's folder, one file per recording; for a list it is `LIST.checks`."""

@@ -10,7 +10,7 @@ from eyelevel.base.errors import LabError
 from eyelevel.lab.binary import run_tool
 from eyelevel.sites.corpora.ledger import Entry, Ledger
 from eyelevel.sites.corpora.sources import RECORDED, Source, name_of
-from eyelevel.store.disk.whole import folder_beside
+from eyelevel.store.disk import folder_beside
 
 TIME_LIMIT_S = 120.0
 """Time limit for importing one recording; the largest one made by a browser so far takes 3 s."""

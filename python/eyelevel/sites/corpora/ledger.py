@@ -14,9 +14,9 @@ from eyelevel.base.from_outside.limits import LEDGER
 from eyelevel.base.from_outside.source import Source
 from eyelevel.base.from_outside.words import escape_control_characters, excerpt
 from eyelevel.sites.corpora.sources import RECORDED, plain_name
+from eyelevel.store.cells import guard_cell, unguard_cell
 from eyelevel.store.claim import claim
-from eyelevel.store.disk.cells import guard_cell, unguard_cell
-from eyelevel.store.disk.whole import write_whole
+from eyelevel.store.disk import write_whole
 
 FILE = "corpus.csv"
 """File name of the table in the corpus's folder."""

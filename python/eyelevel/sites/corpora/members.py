@@ -11,7 +11,7 @@ from eyelevel.base.from_outside.source import Source
 from eyelevel.base.from_outside.words import excerpt
 from eyelevel.plan.plan import is_archive_path
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
-from eyelevel.sites.corpora.published import PUBLISHED_LISTS
+from eyelevel.sites.corpora.pages import PUBLISHED_LISTS
 from eyelevel.sites.corpora.sources import find_sources
 from eyelevel.sites.corpora.synthetic import SYNTHETIC_CORPORA_BY_NAME
 from eyelevel.sites.recorded import list_shipped, matching, recording_name

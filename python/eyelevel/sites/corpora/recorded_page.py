@@ -6,7 +6,7 @@ from urllib.parse import urljoin
 
 from eyelevel.lab.binary import run_tool
 from eyelevel.sites.recorded import site_info
-from eyelevel.store.disk.folders import temporary_folder
+from eyelevel.store.disk import temporary_folder
 
 REDIRECTS_MAX = 10
 ERROR_STATUS = 400

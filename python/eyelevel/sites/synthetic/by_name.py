@@ -16,7 +16,7 @@ from eyelevel.sites.synthetic import published, shapes, write
 from eyelevel.sites.synthetic.published import PUBLISHED
 from eyelevel.sites.synthetic.shapes import SiteShape, site_shapes
 from eyelevel.sites.synthetic.write import write_site
-from eyelevel.store.disk.whole import folder_beside
+from eyelevel.store.disk import folder_beside
 
 _COLOURS = ("#264653", "#2a9d8f", "#e9c46a", "#f4a261", "#e76f51")
 

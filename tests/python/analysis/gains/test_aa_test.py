@@ -12,7 +12,7 @@ import pytest
 from eyelevel.analysis.gains.cells import compare_cells, compare_networks
 from eyelevel.analysis.stats.aa_test import REJECTED_SHARE_MAX, p_values, swap_names
 from eyelevel.analysis.stats.estimate import detectable_effect
-from eyelevel.analysis.stats.ratio_of_means import ratio_over_sites
+from eyelevel.analysis.stats.paired_gains import ratio_over_sites
 from eyelevel.plan.comparisons import against_one
 
 PERMUTATIONS = 1000

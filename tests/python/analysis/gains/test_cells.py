@@ -6,13 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from eyelevel.analysis.claims import verdict
 from eyelevel.analysis.gains import cells as cells_module
 from eyelevel.analysis.gains.cells import _cell, compare_cells, compare_networks
-from eyelevel.analysis.phrases import verdict
-from eyelevel.analysis.stats.hypothesis.anova import anova_of_two
+from eyelevel.analysis.stats.hypothesis import anova_of_two
 from eyelevel.analysis.stats.paired import hodges_lehmann, median
-from eyelevel.analysis.stats.paired_gains import geometric_gain
-from eyelevel.analysis.stats.ratio_of_means import performance_gain
+from eyelevel.analysis.stats.paired_gains import geometric_gain, performance_gain
 from eyelevel.analysis.trials.blocks import select_blocks
 from eyelevel.plan.comparisons import Comparison, against_one
 

@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 from synthetic_study import SyntheticStudy
 
+from eyelevel.analysis.claims import effect_of, verdict
 from eyelevel.analysis.conditions import describe_smallest_effect
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.gains.margins import with_margins
-from eyelevel.analysis.phrases import effect_of, verdict
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.base.errors import PlanError
 from eyelevel.plan.file.parse import parse_plan

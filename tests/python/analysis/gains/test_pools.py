@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from synthetic_run import SITES, read_run
 
-from eyelevel.analysis.gains.pools import pools_of
-from eyelevel.analysis.gate import evaluate
-from eyelevel.analysis.gate_conditions import parse_condition
+from eyelevel.analysis.gains.cells import pools_of
+from eyelevel.analysis.gate import evaluate, parse_condition
 from eyelevel.analysis.stats.pooled import beside_gain, pool_of, pooled_difference, pooled_gain
 from eyelevel.analysis.time_parts import PAINT
 from eyelevel.analysis.trials.blocks import loads_by_repetition

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from eyelevel.analysis.gains import sequential
-from eyelevel.analysis.gains.cells import NetworkGain, compare_cells, network_gains
+from eyelevel.analysis.gains.cells import NetworkGain, compare_cells, network_gains, weighted_gain
 from eyelevel.analysis.gains.sequential import (
     GAINS_LEVEL,
     TIMEOUTS_SHARE,
@@ -15,8 +15,7 @@ from eyelevel.analysis.gains.sequential import (
     comparison_states,
     sequential_gains,
 )
-from eyelevel.analysis.gains.weighted import weighted_gain
-from eyelevel.analysis.stats.censoring.timeouts import sign_sequence_p
+from eyelevel.analysis.stats.censoring import sign_sequence_p
 from eyelevel.analysis.stats.estimate import Estimate, undetermined
 from eyelevel.analysis.stats.sequential import Horizon, confidence_sequence
 from eyelevel.analysis.stats.stopping_rule import Rule

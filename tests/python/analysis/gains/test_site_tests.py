@@ -7,10 +7,12 @@ import pytest
 from eyelevel.analysis.gains.cells import compare_cells
 from eyelevel.analysis.gains.site_tests import site_tests
 from eyelevel.analysis.stats.bootstrap import bootstrap_difference
-from eyelevel.analysis.stats.hypothesis.anova import welch_anova
-from eyelevel.analysis.stats.hypothesis.games_howell import games_howell
-from eyelevel.analysis.stats.hypothesis.kruskal_wallis import kruskal_wallis
-from eyelevel.analysis.stats.hypothesis.mann_whitney import mann_whitney
+from eyelevel.analysis.stats.hypothesis import (
+    games_howell,
+    kruskal_wallis,
+    mann_whitney,
+    welch_anova,
+)
 from eyelevel.plan.comparisons import against_one
 
 STACKS = ["tcp", "tcp+", "quic"]

@@ -2,7 +2,7 @@
 
 from sample_record import sample_connection, sample_navigation
 
-from eyelevel.analysis.metrics.compute import metrics_of
+from eyelevel.analysis.metrics.catalogue import metrics_of
 
 NAVIGATION = sample_navigation(
     first_contentful_paint_ms=400.0,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from eyelevel.analysis.stats.bounded_gain import blocks_to_part, bounded_gain
 from eyelevel.analysis.stats.paired_gains import geometric_gain
+from eyelevel.analysis.stats.quantile_gain import blocks_to_part, bounded_gain
 from eyelevel.analysis.stats.sequential import Horizon, confidence_sequence
 
 LIMITS = [60.0, 90.0]

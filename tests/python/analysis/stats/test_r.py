@@ -9,12 +9,15 @@ from repository import ROOT
 from scipy import stats
 
 from eyelevel.analysis.stats.binomial import binomial_interval
-from eyelevel.analysis.stats.censoring.censored import log_rank
+from eyelevel.analysis.stats.censoring import log_rank
 from eyelevel.analysis.stats.estimate import detectable_effect
 from eyelevel.analysis.stats.families import correct
-from eyelevel.analysis.stats.hypothesis.anova import anova_of_two, welch_anova
-from eyelevel.analysis.stats.hypothesis.kruskal_wallis import kruskal_wallis
-from eyelevel.analysis.stats.hypothesis.mann_whitney import mann_whitney
+from eyelevel.analysis.stats.hypothesis import (
+    anova_of_two,
+    kruskal_wallis,
+    mann_whitney,
+    welch_anova,
+)
 from eyelevel.analysis.stats.mixed_model import gain_over_sites
 from eyelevel.analysis.stats.paired import hodges_lehmann
 

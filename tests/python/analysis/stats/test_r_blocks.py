@@ -11,24 +11,25 @@ import pytest
 from repository import ROOT
 
 from eyelevel.analysis.gate import family_confidence
-from eyelevel.analysis.stats.censoring.censored import restricted_mean_difference
-from eyelevel.analysis.stats.censoring.slow_loads import slow_loads
-from eyelevel.analysis.stats.censoring.timeouts import timeouts, up_to_limit
+from eyelevel.analysis.stats.censoring import (
+    restricted_mean_difference,
+    slow_loads,
+    timeouts,
+    up_to_limit,
+)
 from eyelevel.analysis.stats.estimate import welch_estimate
 from eyelevel.analysis.stats.gain_change import gain_change
-from eyelevel.analysis.stats.hypothesis.cochran_q import rates_differ
-from eyelevel.analysis.stats.hypothesis.equivalence import gain_equivalence
-from eyelevel.analysis.stats.hypothesis.games_howell import games_howell
+from eyelevel.analysis.stats.hypothesis import gain_equivalence, games_howell, rates_differ
 from eyelevel.analysis.stats.paired import median_estimate
 from eyelevel.analysis.stats.paired_gains import (
     difference_over_sites,
     geometric_gain,
     mean_over_repetitions,
     median_gain,
+    performance_gain,
 )
 from eyelevel.analysis.stats.quantile import blocks_to_bound, quantile_interval
 from eyelevel.analysis.stats.quantile_gain import quantile_gain
-from eyelevel.analysis.stats.ratio_of_means import performance_gain
 from eyelevel.analysis.stats.sequential import log_e, reach_at
 
 R = json.loads((ROOT / "vectors" / "statistics" / "r.json").read_text(encoding="utf-8"))

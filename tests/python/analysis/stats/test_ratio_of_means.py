@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eyelevel.analysis.stats.estimate import Estimate
-from eyelevel.analysis.stats.ratio_of_means import (
+from eyelevel.analysis.stats.paired_gains import (
     harm,
     harm_of_gain,
     performance_gain,

@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 from repository import ROOT
 
-from eyelevel.analysis.stats.censoring.censored import log_rank
+from eyelevel.analysis.stats.censoring import log_rank
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.stats.families import correct
-from eyelevel.analysis.stats.hypothesis.anova import welch_anova
-from eyelevel.analysis.stats.hypothesis.equivalence import equivalence
-from eyelevel.analysis.stats.hypothesis.games_howell import games_howell
-from eyelevel.analysis.stats.hypothesis.kruskal_wallis import kruskal_wallis
-from eyelevel.analysis.stats.hypothesis.mann_whitney import mann_whitney
+from eyelevel.analysis.stats.hypothesis import (
+    equivalence,
+    games_howell,
+    kruskal_wallis,
+    mann_whitney,
+    welch_anova,
+)
 from eyelevel.analysis.stats.paired import sign_flip_p
 from eyelevel.analysis.stats.paired_gains import geometric_gain, median_gain
 from eyelevel.analysis.stats.sequential import log_e

@@ -1,7 +1,7 @@
 import pytest
 from sample_record import sample_record
 
-from eyelevel.analysis.trials.downlink import downlink_of, measures_of
+from eyelevel.analysis.trials.waits import downlink_of, measures_of
 
 NAVIGATION_NS = 5_000_000_000
 

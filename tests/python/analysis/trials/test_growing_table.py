@@ -8,8 +8,7 @@ from synthetic_run import TWO_STACKS, metrics_of, record_of, write_run
 
 from eyelevel.analysis.run_files import columns_of, kept_columns
 from eyelevel.analysis.trials import table
-from eyelevel.analysis.trials.kept_rows import ROWS, TABLE_FILE, RowParts
-from eyelevel.analysis.trials.table import GrowingTable, trials_table
+from eyelevel.analysis.trials.table import ROWS, TABLE_FILE, GrowingTable, RowParts, trials_table
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand
 from eyelevel.store.commit import write_trial
@@ -108,5 +107,5 @@ def test_of_a_directory_that_is_read_only_it_reads_all_the_same(tmp_path, growin
     def refuse(*_):
         raise PermissionError
 
-    monkeypatch.setattr("eyelevel.analysis.trials.kept_rows._write", refuse)
+    monkeypatch.setattr("eyelevel.analysis.trials.table._write", refuse)
     assert found.read().height == len(list_committed(tmp_path))

@@ -1,8 +1,7 @@
 import polars as pl
 from sample_record import sample_connection, sample_record, sample_request
 
-from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
-from eyelevel.analysis.trials.measured import measured_rows
+from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of, measured_rows
 
 
 def a_record(stack: str, head_bytes: int, up: int, repetition: int = 1, outcome: str = "ok"):

@@ -6,11 +6,11 @@ from synthetic_fleet import fleet_run, write_machine_document
 from synthetic_run import TWO_STACKS, environment, metrics_of, read_run
 
 from eyelevel.analysis.formats import NO_BREAK
-from eyelevel.analysis.run_differences import run_differences
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.trials.run_environments import environment_of, run_environments
+from eyelevel.analysis.two_runs import run_differences
 from eyelevel.base.errors import StoreError
-from eyelevel.report.first_screen.machine_warnings import of_machine
+from eyelevel.report.first_screen.warnings import of_machine
 from eyelevel.report.page import page, summary_of
 from eyelevel.report.sections.methods import paragraph
 from eyelevel.store.directory import ENVIRONMENT_FILE, write_document

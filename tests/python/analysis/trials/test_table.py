@@ -4,10 +4,9 @@ import json
 import pytest
 from sample_record import sample_record
 
-from eyelevel.analysis.metrics.compute import Measured
-from eyelevel.analysis.trials.kept_rows import TABLE_FILE
-from eyelevel.analysis.trials.rows import Columns
-from eyelevel.analysis.trials.table import trials_table
+from eyelevel.analysis.metrics.catalogue import Measured
+from eyelevel.analysis.trials.facts import Columns
+from eyelevel.analysis.trials.table import TABLE_FILE, trials_table
 from eyelevel.base.errors import StoreError
 from eyelevel.store.commit import write_trial
 

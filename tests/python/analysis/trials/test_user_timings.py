@@ -7,8 +7,7 @@ import pytest
 from sample_record import sample_record
 from synthetic_run import metrics_of, write_run
 
-from eyelevel.analysis.gate import evaluate
-from eyelevel.analysis.gate_conditions import GateError, parse_condition
+from eyelevel.analysis.gate import GateError, evaluate, parse_condition
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME, PRIMARY_METRICS
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.study import read_contents

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eyelevel.analysis.metrics.visual.speed_index import missing_area
+from eyelevel.analysis.metrics.visual import missing_area
 from eyelevel.analysis.trials.waits import (
     PART_OF,
     PART_WAITS,

@@ -8,9 +8,8 @@ import pytest
 
 from eyelevel.base.errors import ProbeError, ScanError
 from eyelevel.base.from_outside.host_lists import COLUMNS, parse_host
-from eyelevel.probes.scans.names import count_names, read_names, read_opt_out
-from eyelevel.probes.target_list import read_targets
-from eyelevel.probes.targets import parse_target
+from eyelevel.probes.scans import count_names, read_names, read_opt_out
+from eyelevel.probes.targets import parse_target, read_targets
 
 LISTS = {
     "names": "www.d.test\nAPI.d.test.\n",

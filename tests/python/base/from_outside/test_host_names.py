@@ -15,7 +15,7 @@ from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.base.from_outside.host_names import NAME, name_in_dns, spell_in_dns
 from eyelevel.cli.site.record import host_of
-from eyelevel.cli.validate.live_recording import is_same_page
+from eyelevel.cli.validate.live import is_same_page
 from eyelevel.probes.selection import only_hosts
 from eyelevel.run.live.load import LivePage
 

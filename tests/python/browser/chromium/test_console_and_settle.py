@@ -1,8 +1,8 @@
 """Console errors; waiting for an idle browser in virtual time."""
 
-from eyelevel.browser import settle as settle_module
-from eyelevel.browser.chromium.console import ERRORS_MAX, LENGTH_MAX, ConsoleErrors
-from eyelevel.browser.settle import settle
+from eyelevel.browser import waiting as settle_module
+from eyelevel.browser.chromium.load import ERRORS_MAX, LENGTH_MAX, ConsoleErrors
+from eyelevel.browser.waiting import settle
 
 
 def test_errors_of_three_kinds_are_kept_and_others_are_not():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eyelevel.browser.firefox.blocked_hosts import host_expression, write_extension
+from eyelevel.browser.firefox.process import host_expression, write_extension
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-from eyelevel.browser.firefox import network_log as module
-from eyelevel.browser.firefox.network_log import BiDiNetworkLog
+from eyelevel.browser.firefox import tab as module
+from eyelevel.browser.firefox.tab import BiDiNetworkLog
 
 START_MS = 1_700_000_000_000.0
 

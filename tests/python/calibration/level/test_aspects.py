@@ -3,11 +3,10 @@ from urllib.parse import urlsplit
 
 from repository import ROOT
 
-from eyelevel.calibration.level.aspect import Measure
 from eyelevel.calibration.level.aspects import ASPECTS
+from eyelevel.calibration.level.classes import SCENARIOS_BY_NAME, Measure
 from eyelevel.calibration.level.generated_page import FONTS, IMAGES, STYLES, items, kind_of
 from eyelevel.calibration.level.rows import Row
-from eyelevel.calibration.level.scenarios import SCENARIOS_BY_NAME
 from eyelevel.cli.reference.level import JSON_ROW_KEYS, reference_page
 from eyelevel.plan.file.model import StackTable
 from eyelevel.plan.in_force import stack_in_force

@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from eyelevel.calibration.level.aspects import ASPECTS
+from eyelevel.calibration.level.classes import FAR, SCENARIOS_BY_NAME
 from eyelevel.calibration.level.rows import Run, pending, rows_of
-from eyelevel.calibration.level.scenarios import FAR, SCENARIOS_BY_NAME
 from eyelevel.plan.in_force import stack_in_force
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 

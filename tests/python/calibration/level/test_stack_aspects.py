@@ -3,9 +3,8 @@ from dataclasses import replace
 from levels import DSL, settings
 
 from eyelevel.calibration.level.aspects import ASPECTS
-from eyelevel.calibration.level.number_text import NOT_MEASURED
-from eyelevel.calibration.level.settings_text import ITS_OWN
-from eyelevel.calibration.level.stack_aspects import explain, read_known
+from eyelevel.calibration.level.rows import explain, read_known
+from eyelevel.calibration.level.value_text import ITS_OWN, NOT_MEASURED
 from eyelevel.plan.in_force import stack_in_force
 from eyelevel.plan.stack_presets import STACKS, STACKS_BY_NAME
 from eyelevel.plan.stacks import ExternalServer

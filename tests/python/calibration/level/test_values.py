@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 from sample_record import IN_FORCE
 
-from eyelevel.analysis.pathlog.packets import Arrivals
+from eyelevel.analysis.pathlog import Arrivals
 from eyelevel.calibration.level.generated_page import FONT_HOST, HOST, items
-from eyelevel.calibration.level.page_values import Scheduled, Waited, page_values
-from eyelevel.calibration.level.transfer_values import (
+from eyelevel.calibration.level.page_values import (
+    Scheduled,
+    Waited,
     bulk_values,
     first_flight,
     is_intended_loss,
     late_values,
     packet_to_lose,
+    page_values,
 )
 
 URLS = [item.url for item in items()]

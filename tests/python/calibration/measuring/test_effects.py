@@ -7,8 +7,7 @@ import pytest
 
 from eyelevel.calibration.measuring import cache as level_cache
 from eyelevel.calibration.measuring import measure as level_validation
-from eyelevel.calibration.measuring.effects import measure_effects
-from eyelevel.calibration.measuring.measure import read_level, validate_level
+from eyelevel.calibration.measuring.measure import measure_effects, read_level, validate_level
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import Stack
 

@@ -8,8 +8,7 @@ import pytest
 
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.base.errors import LabError
-from eyelevel.calibration.level.classes import SAMPLES_MIN
-from eyelevel.calibration.level.scenarios import SCENARIOS_BY_NAME
+from eyelevel.calibration.level.classes import SAMPLES_MIN, SCENARIOS_BY_NAME
 from eyelevel.calibration.measuring import cache as level_cache
 from eyelevel.calibration.measuring import measure as level_validation
 from eyelevel.calibration.measuring.measure import (

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from eyelevel.calibration.level.scenarios import SCENARIOS_BY_NAME
+from eyelevel.calibration.level.classes import SCENARIOS_BY_NAME
 from eyelevel.calibration.measuring import runs as level_runs
 from eyelevel.calibration.measuring.runs import Recordings, RunError, run_scenario
 from eyelevel.plan.stack_presets import STACKS_BY_NAME

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sample_record import sample_object
 
-from eyelevel.analysis.pathlog.packets import Arrivals
+from eyelevel.analysis.pathlog import Arrivals
 from eyelevel.calibration.level.generated_page import URL
 from eyelevel.calibration.measuring.runs import _of_load
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eyelevel.analysis.pathlog.direction import DirectionLog
+from eyelevel.analysis.pathlog import DirectionLog
 from eyelevel.calibration.validation.bulk import first_flight
 
 NONE = np.empty(0)

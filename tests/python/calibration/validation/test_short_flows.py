@@ -6,9 +6,14 @@ import pytest
 
 from eyelevel.analysis.yardstick import flow_notes, flow_row
 from eyelevel.calibration.validation import short_flows as flows
-from eyelevel.calibration.validation import stack_cache
-from eyelevel.calibration.validation.flow_theory import REQUEST_BYTES, last_byte_ms
-from eyelevel.calibration.validation.short_flows import FLOW_BYTES, Flow, FlowSide
+from eyelevel.calibration.validation import stacks
+from eyelevel.calibration.validation.short_flows import (
+    FLOW_BYTES,
+    REQUEST_BYTES,
+    Flow,
+    FlowSide,
+    last_byte_ms,
+)
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
@@ -75,7 +80,7 @@ def test_a_flow_says_times_ratio_and_theory():
 
 def test_what_was_measured_is_read_and_the_rest_is_measured(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(stack_cache, "build", lambda: {"kernel": "1"})
+    monkeypatch.setattr(stacks, "build", lambda: {"kernel": "1"})
     measured, breaks = [], [True]
 
     def measure(network, pair, size, runs, site):

@@ -9,17 +9,19 @@ import pytest
 
 from eyelevel.analysis.yardstick import notes, row
 from eyelevel.base.errors import LabError, NetworkError
-from eyelevel.calibration.validation import stack_cache
+from eyelevel.calibration.validation import stacks
 from eyelevel.calibration.validation import stacks as stack_validation
 from eyelevel.calibration.validation.bulk import Bulk
 from eyelevel.calibration.validation.short_flows import FlowSide
-from eyelevel.calibration.validation.stack_cells import Cell, Side, ratio_of
 from eyelevel.calibration.validation.stacks import (
+    Cell,
+    Side,
     body_bytes,
     fast_presets,
     grid,
     network_of,
     presets,
+    ratio_of,
 )
 
 
@@ -151,16 +153,16 @@ def test_a_transfer_that_ends_with_the_command_has_not_broken_off(monkeypatch, s
 
 def test_cells_are_kept_for_one_build_on_one_kernel(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(stack_cache, "build", lambda: {"kernel": "1"})
+    monkeypatch.setattr(stacks, "build", lambda: {"kernel": "1"})
     first, second = cell(9.5), cell(9.0, loss=0.01)
-    stack_cache.write_cell({"network": "b"}, 1, second)
-    stack_cache.write_cell({"network": "a", "runs": 5}, 0, first)
-    assert stack_cache.read_cell({"network": "b"}) == second
+    stacks.write_cell({"network": "b"}, 1, second)
+    stacks.write_cell({"network": "a", "runs": 5}, 0, first)
+    assert stacks.read_cell({"network": "b"}) == second
     # The table has each network and control once.
-    assert stack_cache.read_cells() in ([first], [second])
+    assert stacks.read_cells() in ([first], [second])
     (tmp_path / "eyelevel" / "stacks" / "x").mkdir()
     for file in (tmp_path / "eyelevel" / "stacks").glob("*/*.json"):
         file.write_text(json.dumps({"order": 0, "cell": {"network": "of another shape"}}))
-    assert stack_cache.read_cells() == []
-    monkeypatch.setattr(stack_cache, "build", lambda: {"kernel": "2"})
-    assert stack_cache.read_cell({"network": "a", "runs": 5}) is None
+    assert stacks.read_cells() == []
+    monkeypatch.setattr(stacks, "build", lambda: {"kernel": "2"})
+    assert stacks.read_cell({"network": "a", "runs": 5}) is None

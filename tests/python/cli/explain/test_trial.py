@@ -7,8 +7,7 @@ from sample_record import sample_connection, sample_object, sample_record, sampl
 from typer.testing import CliRunner
 
 from eyelevel.base.errors import ConnectionLogError
-from eyelevel.cli.explain.commands import app
-from eyelevel.cli.explain.trial import _PAINT, _WAITS, critical_connection, only_trial
+from eyelevel.cli.explain.commands import _PAINT, _WAITS, app, critical_connection, only_trial
 from eyelevel.store.directory import RECORD_FILE, StoredTrial
 
 

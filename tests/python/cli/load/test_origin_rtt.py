@@ -3,7 +3,7 @@
 import pytest
 
 from eyelevel.base.errors import PlanError
-from eyelevel.cli.load.origin_rtt import parse_origin_rtt
+from eyelevel.cli.network_options import parse_origin_rtt
 
 
 @pytest.mark.parametrize(

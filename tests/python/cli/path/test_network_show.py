@@ -11,7 +11,7 @@ from eyelevel.cli.path.network import app
 from eyelevel.load.traces import read_stages, read_trace_file
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
-from eyelevel.plan.networks.recorded_links import find_recorded_pair
+from eyelevel.plan.networks.presets import find_recorded_pair
 
 PLAN = 'sites = ["agency"]\nstacks = ["tcp", "quic"]\nreference = "tcp"\nblocks = 2\n'
 

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from eyelevel.base.errors import TraceError
-from eyelevel.cli.path.trace_import import import_
+from eyelevel.cli.path.trace import import_
 
 TRACE = b"0\n1\n10\n"
 

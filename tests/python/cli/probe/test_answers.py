@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from eyelevel.cli.probe.answers import show_answer
-from eyelevel.cli.probe.output import Form, Sink
+from eyelevel.cli.probe.output import Form, Sink, show_answer
 
 ANSWER: dict[str, Any] = {
     "event": "answer", "host": "a.example", "port": 8443, "path": "/x", "protocol": "tls1.2",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from eyelevel.base.errors import ExpectedError
-from eyelevel.cli.probe.appended import mend
+from eyelevel.cli.probe.progress import mend
 
 
 def test_half_a_line_is_cut_and_what_is_not_ours_is_left_alone(tmp_path: Path) -> None:

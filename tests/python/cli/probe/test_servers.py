@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from eyelevel.base.errors import ExpectedError
 from eyelevel.cli.probe.commands import app
 from eyelevel.plan.networks.presets import find_network
-from eyelevel.probes.server_rows import run_row
+from eyelevel.probes.servers import run_row
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,11 @@ from eyelevel.cli.run import run as command
 from eyelevel.cli.run import worker
 from eyelevel.cli.run.plan_text import read_plan
 from eyelevel.cluster.connection import _unreachable_error
-from eyelevel.run.study import jobs
+from eyelevel.run.study import slots
 from eyelevel.run.study.cores import Processors
 from eyelevel.run.study.progress import Progress
 from eyelevel.run.study.status import STATUS_FILE
-from eyelevel.store.disk.locks import lock
+from eyelevel.store.disk import lock
 
 PLAN = """sites = ["dashboard"]
 networks = ["lte"]
@@ -40,7 +40,7 @@ def refused(tmp_path, monkeypatch, capsys):
     (tmp_path / "plan.toml").write_text(PLAN)
     monkeypatch.chdir(tmp_path)
     two = Processors((frozenset({0}), frozenset({1})))
-    monkeypatch.setattr(jobs.Processors, "usable", lambda: two)
+    monkeypatch.setattr(slots.Processors, "usable", lambda: two)
 
     def run(*words, status=2):
         monkeypatch.setattr(sys, "argv", ["eyelevel", *words])

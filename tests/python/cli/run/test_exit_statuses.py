@@ -12,8 +12,7 @@ from eyelevel.cli import main
 from eyelevel.cli.results import report
 from eyelevel.cli.run import ask
 from eyelevel.cli.run import run as command
-from eyelevel.run.study.common_failure import Failure
-from eyelevel.run.study.loop import RunResult
+from eyelevel.run.study.loop import Failure, RunResult
 from eyelevel.store.directory import read_document
 
 CHANGE = ("--change", "http3", "--networks", "dsl,lte")

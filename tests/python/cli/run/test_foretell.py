@@ -2,8 +2,7 @@
 
 import re
 
-from eyelevel.cli.run.plan import foretell
-from eyelevel.cli.run.sites import open_pages
+from eyelevel.cli.run.plan import foretell, open_pages
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.two_pages import pages_plan
 

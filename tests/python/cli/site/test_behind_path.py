@@ -2,7 +2,7 @@
 
 import pytest
 
-from eyelevel.cli.site.behind_path import without
+from eyelevel.cli.site.record import without
 
 GIVEN = {"--rtt": "40ms", "--down": "loss 1%"}
 

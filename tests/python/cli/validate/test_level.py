@@ -3,7 +3,7 @@ from typer.testing import CliRunner
 
 from eyelevel.calibration.level.rows import rows_of
 from eyelevel.calibration.measuring.measure import Level, in_force_of
-from eyelevel.cli.validate import level as validate_level
+from eyelevel.cli.validate import commands as validate_level
 from eyelevel.cli.validate.commands import app
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 

@@ -9,12 +9,7 @@ from recordings import pack_answers
 from small_site import PAGE_URL, QUERIES, pack_small_site
 
 from eyelevel.base.errors import PlanError
-from eyelevel.cli.validate.live_recording import (
-    RECORDING,
-    check_recorded_rtts,
-    is_same_page,
-    recording_of,
-)
+from eyelevel.cli.validate.live import RECORDING, check_recorded_rtts, is_same_page, recording_of
 from eyelevel.sites.recorded import open_site
 
 

@@ -1,5 +1,5 @@
 from eyelevel.calibration.measuring.measure import Step
-from eyelevel.cli.validate.level import describe_step
+from eyelevel.cli.validate.commands import describe_step
 
 
 def test_a_run_that_is_needed_says_which_and_both_times_left() -> None:

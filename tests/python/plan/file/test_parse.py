@@ -9,7 +9,7 @@ from eyelevel.cli.reference.plan_schema import plan_schema
 from eyelevel.cli.reference.presets import presets_page
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers, TraceFile
-from eyelevel.plan.networks.recorded_links import find_recorded_pair
+from eyelevel.plan.networks.presets import find_recorded_pair
 from eyelevel.plan.plan import StopRule
 from eyelevel.plan.presets import PRESETS, preset_text
 from eyelevel.plan.trials import Site, plan_document

@@ -9,12 +9,11 @@ from repository import ROOT
 from eyelevel.base.errors import PlanError
 from eyelevel.base.json_types import JsonObject
 from eyelevel.load.traces import read_stages, read_trace_file
-from eyelevel.plan.file.consistency import check_text
+from eyelevel.plan.file.from_document import check_text
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.networks.network import Network, lab_path
-from eyelevel.plan.networks.presets import find_network
-from eyelevel.plan.networks.recorded_links import find_recorded_pair
+from eyelevel.plan.networks.presets import find_network, find_recorded_pair
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.plan.trials import Site, expand, plan_document

@@ -1,4 +1,4 @@
-from eyelevel.plan.file.toml_lines import line_numbers, line_of
+from eyelevel.plan.file.diagnostics import line_numbers, line_of
 
 TEXT = '''\
 # [comment]

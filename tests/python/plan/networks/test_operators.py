@@ -8,8 +8,13 @@ from repository import ROOT
 
 from eyelevel.base.errors import NetworkError
 from eyelevel.plan.networks.network import lab_path
-from eyelevel.plan.networks.operators import LINKS, LINKS_BY_NAME, recordings
-from eyelevel.plan.networks.presets import find_network, get_network
+from eyelevel.plan.networks.presets import (
+    LINKS,
+    LINKS_BY_NAME,
+    find_network,
+    get_network,
+    recordings,
+)
 from eyelevel.plan.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
 
 SHARED = ROOT.parent / "shared/data/traces"

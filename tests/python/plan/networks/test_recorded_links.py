@@ -15,8 +15,8 @@ from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.networks.__main__ import main
 from eyelevel.plan.networks.compose import NetworkWords, compose
 from eyelevel.plan.networks.network import lab_path
-from eyelevel.plan.networks.recorded_links import find_recorded_pair
-from eyelevel.run.bundle.inputs import _files
+from eyelevel.plan.networks.presets import find_recorded_pair
+from eyelevel.run.bundle.bundle import _files
 
 PLAN = """
 sites = ["agency"]

@@ -7,11 +7,9 @@ from bad_samples import FCC, MONROE
 from eyelevel.base.errors import TraceError
 from eyelevel.base.from_outside.limits import TRACE
 from eyelevel.base.from_outside.source import Source
-from eyelevel.plan.traces.campaigns import UNITS_MAX, parse_fcc, parse_monroe
-from eyelevel.plan.traces.imported import import_traces
+from eyelevel.plan.traces.imported import UNITS_MAX, import_traces, parse_fcc, parse_monroe
 from eyelevel.plan.traces.info import trace_info
-from eyelevel.plan.traces.lines import whole_lines
-from eyelevel.plan.traces.mahimahi import parse_mahimahi
+from eyelevel.plan.traces.mahimahi import parse_mahimahi, whole_lines
 from eyelevel.plan.traces.rates import RateSeries, opportunities_of, text_bytes
 
 SOURCE = Source("f", TRACE, TraceError)

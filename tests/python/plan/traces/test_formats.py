@@ -5,10 +5,10 @@ from repository import ROOT
 from eyelevel.base.errors import TraceError
 from eyelevel.cli.path.trace import read_trace
 from eyelevel.load.traces import read_trace_file
+from eyelevel.plan.traces.delay_rate import format_rates, parse_rates
 from eyelevel.plan.traces.imported import import_traces
 from eyelevel.plan.traces.info import trace_info
 from eyelevel.plan.traces.mahimahi import format_mahimahi, mean_rate_bit_s, parse_mahimahi
-from eyelevel.plan.traces.rate_csv import format_rates, parse_rates
 from eyelevel.plan.traces.rates import opportunities_of, rates_of
 
 SHARED = ROOT.parent / "shared/data/traces"

@@ -6,8 +6,7 @@ from eyelevel.base.errors import TraceError
 from eyelevel.base.from_outside.limits import TRACE
 from eyelevel.base.from_outside.source import Source
 from eyelevel.plan.traces.delay_rate import parse_delay_rate
-from eyelevel.plan.traces.imported import import_traces
-from eyelevel.plan.traces.light import parse_light
+from eyelevel.plan.traces.imported import import_traces, parse_light
 from eyelevel.plan.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
 
 SHARED = ROOT.parent / "shared/data/traces"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from eyelevel.plan.traces import lines
-from eyelevel.plan.traces.lines import micro_lines, whole_lines
+from eyelevel.plan.traces import mahimahi
+from eyelevel.plan.traces.mahimahi import micro_lines, whole_lines
 
 POWERS = [0, 1, 9, 10, 11, 99, 100, 9999, 10_000, 10_001, 2_592_000_000, 10**12, 10**18]
 
@@ -19,7 +19,7 @@ def plain_micro(values: np.ndarray) -> bytes:
 
 @pytest.mark.parametrize("piece", [1, 3, 1 << 18])
 def test_whole_numbers(piece: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(lines, "_PIECE", piece)
+    monkeypatch.setattr(mahimahi, "_PIECE", piece)
     generator = np.random.default_rng(7)
     for values in (
         np.array(POWERS),
@@ -32,7 +32,7 @@ def test_whole_numbers(piece: int, monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize("piece", [1, 3, 1 << 18])
 def test_numbers_of_six_decimals(piece: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(lines, "_PIECE", piece)
+    monkeypatch.setattr(mahimahi, "_PIECE", piece)
     generator = np.random.default_rng(7)
     halves = generator.integers(0, 60_000 * 10**6, 5000) / 1e6 + 0.5e-6
     for values in (

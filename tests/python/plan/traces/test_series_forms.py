@@ -9,10 +9,9 @@ from eyelevel.base.errors import TraceError
 from eyelevel.base.from_outside.limits import TRACE
 from eyelevel.base.from_outside.source import Source
 from eyelevel.cli.path.trace import read_trace, write_trace
-from eyelevel.plan.traces.delay_rate import parse_delay_rate
+from eyelevel.plan.traces.delay_rate import format_rates, parse_delay_rate, parse_rates
 from eyelevel.plan.traces.imported import import_traces
 from eyelevel.plan.traces.mahimahi import parse_mahimahi
-from eyelevel.plan.traces.rate_csv import format_rates, parse_rates
 from eyelevel.plan.traces.rates import opportunities_of, rates_of
 
 

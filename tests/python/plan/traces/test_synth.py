@@ -6,8 +6,8 @@ import pytest
 from eyelevel.base.errors import TraceError
 from eyelevel.plan.traces.info import trace_info
 from eyelevel.plan.traces.mahimahi import format_mahimahi, mean_rate_bit_s, parse_mahimahi
+from eyelevel.plan.traces.models import synthesise
 from eyelevel.plan.traces.spec import SYNTH_MODELS, SynthSpec
-from eyelevel.plan.traces.synth import synthesise
 
 # SHA-256 of the written traces: a change is a change of every network that has them, and wants a
 # new SYNTH_VERSION.

@@ -5,9 +5,14 @@ import pytest
 import vl_convert
 
 from eyelevel.report.charts.chart import MARGIN, REACH, gain_extent
-from eyelevel.report.charts.distribution import ALL_SITES, cumulative, distribution_chart
-from eyelevel.report.charts.gain_chart import gain_chart
-from eyelevel.report.charts.overview import gains_overview, sites_overview
+from eyelevel.report.charts.distribution import (
+    ALL_SITES,
+    cumulative,
+    distribution_chart,
+    gain_chart,
+    gains_overview,
+    sites_overview,
+)
 
 STACKS = ["tcp", "quic"]
 

@@ -2,8 +2,8 @@ import json
 
 from path_log_bytes import THREE, own
 
-from eyelevel.analysis.pathlog.reading import read_log
-from eyelevel.report.charts.path_chart import path_chart
+from eyelevel.analysis.pathlog import read_log
+from eyelevel.report.charts.connection_charts import path_chart
 
 
 def test_the_chart_draws_capacity_throughput_delay_and_drops():

@@ -11,10 +11,10 @@ from sample_record import sample_object
 from synthetic_run import metrics_of, read_run, write_run
 
 from eyelevel.analysis.study import read_contents
-from eyelevel.report.charts.break_even import break_even_map
 from eyelevel.report.charts.chart import FORMATS
-from eyelevel.report.figures.break_even import _between_claims, _crossings
+from eyelevel.report.charts.paper import break_even_map
 from eyelevel.report.figures.catalogue import FIGURES, TABLES
+from eyelevel.report.figures.papers import _between_claims, _crossings
 
 GRID = """\
 sites = ["a", "b", "c"]

@@ -12,8 +12,7 @@ from synthetic_run import metrics_of, write_run
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.networks.presets import NETWORKS, find_network
 from eyelevel.report.figures.catalogue import FIGURES, TABLES
-from eyelevel.report.figures.cellular import cellular_quantiles, varying_links
-from eyelevel.report.figures.needs import why_not
+from eyelevel.report.figures.cellular import cellular_quantiles, varying_links, why_not
 
 TEXT = """\
 sites = ["a", "b"]

@@ -10,7 +10,7 @@ from eyelevel.analysis.claims import no_verdict_because, verdict_of
 from eyelevel.analysis.study import read_contents
 from eyelevel.base.errors import PlanError
 from eyelevel.report.figures.catalogue import FIGURES, TABLES
-from eyelevel.report.figures.needs import why_not
+from eyelevel.report.figures.cellular import why_not
 
 TEXT = """\
 sites = ["a", "b", "dashboard"]

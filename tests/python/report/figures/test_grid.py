@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from eyelevel.plan.networks.presets import GROUPS, find_network
-from eyelevel.report.figures.grid import grid_of
+from eyelevel.report.figures.site_gains import grid_of
 
 SMALL = ["das-3-30", "das-3-120", "das-25-30", "das-25-120"]
 

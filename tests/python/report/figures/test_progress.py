@@ -10,9 +10,9 @@ from synthetic_run import PROGRESS, TWO_STACKS, metrics_of, read_run, write_run
 
 from eyelevel.analysis.study import StudyResults, read_contents
 from eyelevel.report.charts.distribution import ALL_SITES
-from eyelevel.report.figures import progress
+from eyelevel.report.figures import papers
 from eyelevel.report.figures.catalogue import FIGURES
-from eyelevel.report.figures.progress import mean_progress, typical_progress
+from eyelevel.report.figures.papers import mean_progress, typical_progress
 
 MISSING = 0.35 + 0.15 * 0.8 + 0.2 * 0.5 + 0.1 * 0.4 + 0.2 * 0.1
 """The area above a made-up load's curve, as a share of its load time."""
@@ -137,7 +137,7 @@ def test_loads_without_pictures_have_no_curve(contents):
 
 
 def test_a_large_study_has_as_many_panels_as_can_be_read(contents, monkeypatch):
-    monkeypatch.setattr(progress, "PANELS_MAX", 2)
+    monkeypatch.setattr(papers, "PANELS_MAX", 2)
     assert mean_progress(contents)["site"].unique().to_list() == [ALL_SITES]
     assert typical_progress(contents).select("site", "network").unique().height == 2
 

@@ -13,7 +13,7 @@ from eyelevel.analysis.study import read_contents
 from eyelevel.plan.presets import preset_text
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.report.figures.catalogue import TABLES
-from eyelevel.report.figures.single_origin import partner_of
+from eyelevel.report.figures.papers import partner_of
 
 RTTS_MS = {"dsl": 24.0, "da2gc": 262.0}
 

@@ -11,7 +11,7 @@ from synthetic_run import metrics_of, write_run
 from eyelevel.analysis.study import read_contents
 from eyelevel.base.errors import PlanError
 from eyelevel.report.figures.catalogue import FIGURES, TABLES
-from eyelevel.report.figures.needs import _NETWORKS, _OTHER, _SITES, _STACKS, why_not
+from eyelevel.report.figures.cellular import _NETWORKS, _OTHER, _SITES, _STACKS, why_not
 from eyelevel.report.figures.site_gains import site_gains
 
 SITES = [f"s{number}" for number in range(24)]

@@ -6,10 +6,10 @@ import pytest
 from synthetic_run import TWO_STACKS, read_run, write_run
 
 from eyelevel.analysis.gains.cells import compare_cells
-from eyelevel.analysis.gains.drift import drift_of
+from eyelevel.analysis.gains.site_tests import drift_of
 from eyelevel.analysis.stats.autocorrelation import lag_one
 from eyelevel.report.first_screen.warnings import warnings
-from eyelevel.report.sections.drift import drift_json, drift_note
+from eyelevel.report.sections.gains import drift_json, drift_note
 
 TEXT = TWO_STACKS.replace("blocks = 6", "blocks = 12")
 HEAD = "Successive blocks resemble each other."

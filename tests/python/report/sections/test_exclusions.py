@@ -14,7 +14,7 @@ from eyelevel.analysis.formats import MINUS, NO_BREAK
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import build_report, summary_of
-from eyelevel.report.sections.exclusions import describe_exclusions
+from eyelevel.report.sections.outcomes import describe_exclusions
 
 FAILED = {("startup/dsl/2", "quic"): "starved", ("dashboard/dsl/3", "tcp"): "wrong-stack"}
 

@@ -10,7 +10,7 @@ from synthetic_run import SITES, metrics_of, read_run, write_run
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gains.cells import compare_cells, compare_networks
 from eyelevel.analysis.stats.families import correct
-from eyelevel.analysis.stats.hypothesis.equivalence import gain_equivalence
+from eyelevel.analysis.stats.hypothesis import gain_equivalence
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import build_report, summary_of

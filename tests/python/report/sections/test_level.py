@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
+from eyelevel.calibration.level.classes import FAR
 from eyelevel.calibration.level.rows import Run, rows_of
-from eyelevel.calibration.level.scenarios import FAR
 from eyelevel.plan.in_force import stack_in_force
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.report.first_screen.opening import opening

@@ -11,7 +11,7 @@ from synthetic_run import metrics_of, quickstart_against_tcp, read_run
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.stats.mixed_model import gain_over_sites
 from eyelevel.report.page import build_report, summary_of
-from eyelevel.report.sections.other_sites import other_sites_details
+from eyelevel.report.sections.gains import other_sites_details
 
 SITES = ("startup", "dashboard", "shop", "news", "mail")
 

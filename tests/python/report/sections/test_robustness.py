@@ -14,8 +14,7 @@ from eyelevel.analysis.report_metrics import select_cells, select_timed_out
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import build_report, summary_of
-from eyelevel.report.sections.robustness import further_tests
-from eyelevel.report.sections.sites import sites_section
+from eyelevel.report.sections.robustness import further_tests, sites_section
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import re
 import pytest
 from synthetic_run import metrics_of, write_run
 
+from eyelevel.analysis.claims import estimate_needed
 from eyelevel.analysis.study import read_contents
-from eyelevel.analysis.undecided import estimate_needed
 from eyelevel.report.first_screen.warnings import warnings
 from eyelevel.report.sections.gains import gains_json
 

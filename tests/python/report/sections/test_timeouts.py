@@ -9,7 +9,7 @@ from synthetic_run import SITES, metrics_of, quickstart_against_tcp, read_run
 
 from eyelevel.analysis.formats import MINUS, NO_BREAK
 from eyelevel.report.page import build_report, summary_of
-from eyelevel.report.sections.timeouts import timeouts_details
+from eyelevel.report.sections.outcomes import timeouts_details
 
 LIMIT_MS = 180_000.0
 

@@ -7,10 +7,9 @@ from bad_samples import stops
 from copied_runs import MACHINE, URL, copies, copy_all, tree, write_machine
 from faulty_bucket import Clock, FaultyBucket
 
-from eyelevel.run.bucket.copies import END_S_MAX, PAUSE_S, CopiesUnfinishedError
+from eyelevel.run.bucket.copies import END_S_MAX, PAUSE_S, CopiesUnfinishedError, DifferentError
 from eyelevel.run.bucket.fetch import fetch_run
 from eyelevel.run.bucket.objects import BucketError
-from eyelevel.run.bucket.once import DifferentError
 
 
 def assert_is_copied(run, bucket):

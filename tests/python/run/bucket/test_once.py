@@ -3,8 +3,8 @@
 import pytest
 from faulty_bucket import FaultyBucket
 
+from eyelevel.run.bucket.copies import TRIES, DifferentError, put_once
 from eyelevel.run.bucket.objects import BucketError
-from eyelevel.run.bucket.once import TRIES, DifferentError, put_once
 
 
 def scripted(*faults):

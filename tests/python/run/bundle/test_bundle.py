@@ -10,9 +10,8 @@ from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.base.errors import PlanError, StoreError
-from eyelevel.run.bundle import inputs as bundle_inputs
-from eyelevel.run.bundle.bundle import write_bundle
-from eyelevel.run.bundle.inputs import RunInputs, locks
+from eyelevel.run.bundle import bundle as bundle_inputs
+from eyelevel.run.bundle.bundle import RunInputs, locks, write_bundle
 from eyelevel.run.bundle.unpack import open_bundle
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.store.directory import PLAN_FILE, list_committed, read_document

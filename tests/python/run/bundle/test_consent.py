@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from eyelevel.plan.file.parse import parse_plan
-from eyelevel.run.bundle.consent import describe_access, describe_refusals, why_private
+from eyelevel.run.bundle.unpack import describe_access, describe_refusals, why_private
 
 PLAN = """\
 sites = ["startup"]

@@ -7,10 +7,9 @@ from eyelevel.base.errors import StoreError
 from eyelevel.load.traces import check_trace_files, read_stages, read_trace_file
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
-from eyelevel.plan.networks.recorded_links import find_recorded_pair
+from eyelevel.plan.networks.presets import find_recorded_pair
 from eyelevel.plan.trials import expand, plan_document
-from eyelevel.run.bundle.bundle import write_bundle
-from eyelevel.run.bundle.inputs import find_inputs
+from eyelevel.run.bundle.bundle import find_inputs, write_bundle
 from eyelevel.run.bundle.unpack import open_bundle
 from eyelevel.sites.recorded import _info, list_shipped, matching, open_site
 from eyelevel.store.directory import PLAN_FILE, read_document, write_document

@@ -12,11 +12,8 @@ from synthetic_run import write_run
 
 from eyelevel.base.errors import ExpectedError, PlanError, StoreError
 from eyelevel.cli import main
-from eyelevel.run.bundle.bundle import write_bundle
-from eyelevel.run.bundle.consent import describe_access
-from eyelevel.run.bundle.inputs import RunInputs
-from eyelevel.run.bundle.members import Member, kind_of
-from eyelevel.run.bundle.unpack import open_bundle
+from eyelevel.run.bundle.bundle import Member, RunInputs, kind_of, write_bundle
+from eyelevel.run.bundle.unpack import describe_access, open_bundle
 from eyelevel.sites.recorded import RecordedSite
 from eyelevel.store.directory import PLAN_FILE, read_document
 
@@ -223,7 +220,7 @@ def test_a_plan_of_a_trace_and_of_stages_is_what_its_text_says(tmp_path):
         '[[networks]]\nname = "staged"\ndown = "rate 1 Mbit/s, queue droptail 10ms"\nup = "none"\n'
     )
     text = text.replace('networks = ["dsl", { name = "odd", base = "lte", queue_ms = 100 }]\n', "")
-    from eyelevel.plan.file import consistency
+    from eyelevel.plan.file import from_document
     from eyelevel.plan.file.parse import parse_plan
     from eyelevel.plan.file.tables import Readers, StagesRead, TraceFile
 
@@ -238,10 +235,10 @@ def test_a_plan_of_a_trace_and_of_stages_is_what_its_text_says(tmp_path):
         ),
     )
     asked = []
-    consistency.check_text(plan, "plan.json", lambda digest: asked.append(digest) or 5_000_000)
+    from_document.check_text(plan, "plan.json", lambda digest: asked.append(digest) or 5_000_000)
     assert asked == [DIGEST] * 3
     with pytest.raises(PlanError, match=r"`networks\.0\.rate_down_bit_s` is 5000000, and by the"):
-        consistency.check_text(plan, "plan.json", lambda digest: 1)
+        from_document.check_text(plan, "plan.json", lambda digest: 1)
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,9 @@ from dataclasses import asdict
 import pytest
 from labs import CORPUS, FAST
 
-from eyelevel.lab.client import Lab, LabConfig, Ready
-from eyelevel.lab.live_network import LiveNetwork
+from eyelevel.lab.client import Lab, LabConfig, LiveNetwork, Ready
 from eyelevel.load.load_settings import load_settings
-from eyelevel.plan.browser import Browser
-from eyelevel.plan.devices import DEVICES_BY_NAME
+from eyelevel.plan.browser import DEVICES_BY_NAME, Browser
 from eyelevel.plan.networks.network import lab_path
 from eyelevel.plan.single_load_plan import one_cell
 from eyelevel.plan.stack_presets import STACKS_BY_NAME

@@ -5,11 +5,10 @@ from dataclasses import replace
 import pytest
 
 from eyelevel.plan.browser import Browser
-from eyelevel.plan.connection_type import ConnectionTypeSetting
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.networks.presets import UNSHAPED, find_network
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import Stack
+from eyelevel.plan.stacks import ConnectionTypeSetting, Stack
 from eyelevel.run.live.comparison import LIVE_SIDE, REPLAY_SIDE, SIDES
 from eyelevel.run.live.load import LivePage
 from eyelevel.run.live.study import LiveStudy, turns

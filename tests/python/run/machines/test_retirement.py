@@ -7,12 +7,7 @@ import pytest
 
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand
-from eyelevel.run.machines.retirement import (
-    LOSSES_IN_A_ROW,
-    SlotFailures,
-    SlotLosses,
-    has_failed,
-)
+from eyelevel.run.machines.fleet import LOSSES_IN_A_ROW, SlotFailures, SlotLosses, has_failed
 from eyelevel.run.study.dispatch import Dispatch
 from eyelevel.store.packed import PackedTrial
 

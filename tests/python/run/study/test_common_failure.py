@@ -9,8 +9,7 @@ from fault_runs import stub_result
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, Trial, expand
 from eyelevel.run.block import attempts
-from eyelevel.run.study.common_failure import LOADS_MIN, CommonFailure
-from eyelevel.run.study.loop import Execution, run_trials
+from eyelevel.run.study.loop import LOADS_MIN, CommonFailure, Execution, run_trials
 
 
 def trials(sites: str, blocks: int = 3) -> list[Trial]:

@@ -5,13 +5,12 @@ import sys
 
 import pytest
 
-from eyelevel.run.study.core_claims import CoresTakenError, claim_cores
-from eyelevel.run.study.cores import Processors
+from eyelevel.run.study.cores import CoresTakenError, Processors, claim_cores
 
 FOUR = Processors(tuple(frozenset({number, number + 4}) for number in range(4)))
 HOLDER = """
 import sys
-from eyelevel.run.study.core_claims import claim_cores
+from eyelevel.run.study.cores import claim_cores
 from eyelevel.run.study.cores import Processors
 with claim_cores(Processors((frozenset({0, 4}), frozenset({1, 5}))), 2):
     print("claimed", flush=True)

@@ -11,8 +11,8 @@ from eyelevel.analysis.gains.sequential import sequential_gains
 from eyelevel.analysis.study import read_contents
 from eyelevel.cli.run import run as command
 from eyelevel.plan.presets import preset_text
-from eyelevel.run.study.effects import live_effects
 from eyelevel.run.study.loop import RunResult
+from eyelevel.run.study.stopping import live_effects
 from eyelevel.sites.recorded import RecordedSite
 
 STOP = "\n[stop]\n"

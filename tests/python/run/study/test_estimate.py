@@ -8,8 +8,7 @@ from synthetic_run import SITES, write_run
 
 from eyelevel.analysis.decisions import rule_of
 from eyelevel.analysis.gate import evaluate
-from eyelevel.analysis.stats.bounded_gain import blocks_to_part
-from eyelevel.analysis.stats.quantile_gain import one_block_error_at_most
+from eyelevel.analysis.stats.quantile_gain import blocks_to_part, one_block_error_at_most
 from eyelevel.analysis.stats.sequential import Horizon
 from eyelevel.analysis.stats.stopping_rule import Rule, run_studies
 from eyelevel.analysis.study import read_contents

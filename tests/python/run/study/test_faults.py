@@ -14,15 +14,14 @@ import pytest
 from counts import count
 from sample_record import sample_record
 
-from eyelevel.store import commit
-from eyelevel.store.disk import whole
-from eyelevel.store.disk.steps import watch_steps
+from eyelevel.store import commit, disk
+from eyelevel.store.disk import watch_steps
 
 TEST_TIMEOUT_S = 580.0
 SEEDED = count(full=200, sample=20)
 """Runs of a study in which up to three faults come one after another."""
 
-OF_A_FILE = set(whole.STEPS)
+OF_A_FILE = set(disk.STEPS)
 OF_A_BLOCK = {commit.BEGUN, *(step.name for step in commit.STEPS), commit.RENAMED, commit.DONE}
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from eyelevel.run.study.cores import Processors
-from eyelevel.run.study.jobs import JobsError, core_sets
+from eyelevel.run.study.slots import JobsError, core_sets
 
 
 def processors(*cores, quota=None):

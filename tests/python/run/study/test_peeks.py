@@ -1,4 +1,4 @@
-from eyelevel.run.study.peeks import PEEK_TIME_SHARE_MAX, PeekBudget
+from eyelevel.run.study.loop import PEEK_TIME_SHARE_MAX, PeekBudget
 
 
 def test_looking_keeps_to_its_share_of_the_time():

@@ -7,8 +7,7 @@ import pytest
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand
 from eyelevel.run.study.dispatch import Dispatch
-from eyelevel.run.study.jobs import worker_processes
-from eyelevel.run.study.slots import WorkerPool
+from eyelevel.run.study.slots import WorkerPool, worker_processes
 
 PLAN = """sites = ["a", "b"]
 networks = ["dsl"]

@@ -17,8 +17,7 @@ from eyelevel.cli import main
 from eyelevel.plan.trials import Site, expand
 from eyelevel.run.study.dispatch import StopDecision
 from eyelevel.run.study.progress import Accounts, Progress
-from eyelevel.run.study.resume_line import resume_line
-from eyelevel.run.study.status import STATUS_FILE, StatusFile, read_status
+from eyelevel.run.study.status import STATUS_FILE, StatusFile, read_status, resume_line
 from eyelevel.store.directory import TRIALS, list_committed, read_document
 
 RESUME = "eyelevel run plan.toml --out {} --resume --jobs 2"
@@ -130,7 +129,7 @@ CLAIM = """
 import sys, time
 from pathlib import Path
 from eyelevel.run.study.progress import Progress
-from eyelevel.run.study.resume_line import resume_line
+from eyelevel.run.study.status import resume_line
 from eyelevel.run.study.status import StatusFile
 from eyelevel.store.claim import claim
 directory = Path(sys.argv[1])

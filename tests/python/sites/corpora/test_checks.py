@@ -7,7 +7,7 @@ import pytest
 from labs import CORPUS
 
 from eyelevel.base.errors import BrowserError, CorpusError
-from eyelevel.cli.corpus.check import check_member
+from eyelevel.cli.corpus.record import check_member
 from eyelevel.sites.check import RULES
 from eyelevel.sites.corpora.attributes import read_attributes
 from eyelevel.sites.corpora.checks import (
@@ -85,7 +85,7 @@ def test_a_recording_that_fails_now_loses_its_verdict(rules, tmp_path, monkeypat
     def crashed(*_):
         raise BrowserError("the browser crashed")
 
-    monkeypatch.setattr("eyelevel.cli.corpus.check.check_page", crashed)
+    monkeypatch.setattr("eyelevel.cli.corpus.record.check_page", crashed)
     check, is_kept = check_member(member, folder, 3, again=rules == RULES)
     assert (check.reason, is_kept) == ("the browser crashed", False)
     assert read_check(folder, "plain") == check

@@ -6,8 +6,13 @@ import pytest
 from repository import ROOT
 
 from eyelevel.base.errors import CorpusError
-from eyelevel.sites.corpora.pages import name_of_page, read_pages
-from eyelevel.sites.corpora.published import DAS_2014, PUBLISHED_LISTS, WOLSING_2019
+from eyelevel.sites.corpora.pages import (
+    DAS_2014,
+    PUBLISHED_LISTS,
+    WOLSING_2019,
+    name_of_page,
+    read_pages,
+)
 
 PAPERS = ROOT.parent / "shared" / "papers"
 TEXTS = {
