@@ -17,6 +17,8 @@ The program eyelevel-lab contains the crates below, each under the licence that 
 texts that came with it; of one that offers MIT or Apache-2.0 the former's. Written by
 scripts/shipping/notices.py.
 """
+SOURCE = "https://crates.io/crates"
+"""The address of a crate's source: the MPL asks whoever passes the program on to name it (3.2)."""
 _NAMES = re.compile(r"(?i)(licen[cs]e|copying|notice|unlicense)[\w.-]*")
 _RULE = "\n" + "-" * 80 + "\n"
 
@@ -31,6 +33,8 @@ def notices(root: Path) -> str:
         name = f"{package['name']} {package['version']}"
         texts = texts_of(Path(package["manifest_path"]).parent, package["license"])
         said = "" if texts else f" (no text came with it; {package['repository'] or 'crates.io'})"
+        if "MPL-" in package["license"]:
+            said += f" (its source: {SOURCE}/{package['name']}/{package['version']})"
         listed.append(f"{name}: {package['license']}{said}\n")
         for text in texts:
             owners.setdefault(text, []).append(name)

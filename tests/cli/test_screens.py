@@ -52,7 +52,7 @@ First steps:
 Recorded sites:
   record      Record a page, or what any client requests through a proxy, as a
               site to replay.
-  site        Inspect, check, import and export recorded sites, or make
+  site        Inspect, check, edit, import and export recorded sites, or make
               synthetic ones.
   corpus      Build, check and describe corpora of many recordings, and select
               sites from them.

@@ -33,6 +33,7 @@ SCAN = {"in_flight": 0}
         (("archive", "import", "TEXT", "--out", "out.wacz", "--viewport", "wide"), ""),
         (("archive", "pack", "TEXT", "--out", "out.wacz"), ""),
         (("archive", "export", str(SITE), "--har", "none/such/out"), ""),
+        (("archive", "edit", str(SITE), "--edits", "TEXT", "--out", "out.wacz"), ""),
         (("path-check", "TEXT"), ""),
         (("path-check", "none.log"), ""),
         (("confine", "--user", "nobody", "--", "true"), ""),

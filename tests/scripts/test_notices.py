@@ -19,7 +19,9 @@ def test_every_crate_of_others_is_listed_and_nearly_each_has_its_text(written):
         (line,) = (line for line in lines if line.startswith(start))
         named = [it for it in lines if f"{each['name']} {each['version']}" in it.split(", ")]
         assert named or "no text came with it" in line
-    assert written.count("no text came with it") <= 3
+    assert (
+        written.count("no text came with it") <= 4
+    )  # one is selectors, whose licence came with cssparser
 
 
 def test_the_file_is_of_the_pinned_crates(written, tmp_path, monkeypatch, capsys):

@@ -38,6 +38,10 @@ pub struct Provenance {
     /// each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
+    /// What the browser must not ask for, URLs in which `*` stands for any characters: what an edit
+    /// took away.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocked: Vec<String>,
     /// What was changed after the recording, a sentence each; empty for a faithful one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub altered: Vec<String>,

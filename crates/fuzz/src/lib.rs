@@ -10,7 +10,7 @@ mod targets;
 pub type Target = fn(&[u8]);
 
 /// All targets by name; `corpus/NAME` holds where each begins.
-pub const TARGETS: [(&str, Target); 26] = [
+pub const TARGETS: [(&str, Target); 27] = [
     ("archive", targets::sites::archive::run),
     (
         "certificate_names",
@@ -20,6 +20,7 @@ pub const TARGETS: [(&str, Target); 26] = [
     ("coding", targets::sites::coding::run),
     ("dns_answer", targets::prober::dns_answer::run),
     ("dns_query", targets::servers::dns_query::run),
+    ("edits", targets::sites::edits::run),
     ("har", targets::sites::har::run),
     ("http2_frames", targets::servers::http2_frames::run),
     ("http3_response", targets::prober::http3_response::run),

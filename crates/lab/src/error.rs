@@ -10,6 +10,9 @@ pub enum Error {
     /// The recorded site cannot be opened.
     #[error(transparent)]
     Archive(#[from] eyelevel_archive::Error),
+    /// A recorded site cannot be edited.
+    #[error(transparent)]
+    Edit(#[from] eyelevel_edit::Error),
     /// The servers cannot be made.
     #[error(transparent)]
     Replay(#[from] eyelevel_replay::ReplayError),

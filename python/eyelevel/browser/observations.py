@@ -45,6 +45,9 @@ class LoadSettings:
     """Browser settings in force."""
     quic_origins: tuple[str, ...] = ()
     """`host:port` of every origin that must be reached by QUIC; only used with `h3`."""
+    blocked_urls: tuple[str, ...] = ()
+    """What the recording lacks on purpose and the browser must not ask for: URLs, with `*` for any
+    characters. Hosts that a plan blocks are `browser.blocked_hosts`."""
     own_hosts: tuple[tuple[str, str], ...] = ()
     """Hosts that Chromium maps to these addresses instead of resolving them."""
     spki_sha256: str | None = None

@@ -8,7 +8,7 @@ from eyelevel.browser.observations import LoadSettings
 from eyelevel.browser.same_requests import SameRequests
 from eyelevel.lab.client import Lab
 from eyelevel.plan.trials import Trial
-from eyelevel.sites.recorded import Screen, read_screen, site_info
+from eyelevel.sites.recorded import Screen, read_blocked, read_screen, site_info
 
 PICTURE_PX = (640, 360)
 """The largest longer and shorter side of a frame (docs/decisions/0007-frame-capture.md)."""
@@ -33,6 +33,7 @@ def load_settings(trial: Trial, lab: Lab, archive: str, url: str | None) -> Load
         command_prefix=lab.command_prefix,
         cores=lab.ready.client_cores,
         same_page=same_page(trial, archive),
+        blocked_urls=read_blocked(Path(archive)),
         as_recorded=True,
     )
     return on_screen(settings, trial, read_screen(Path(archive)))

@@ -30,7 +30,7 @@ from eyelevel.sites.contents import (
     contents_of,
     use_of,
 )
-from eyelevel.sites.recorded import read_screen, site_info
+from eyelevel.sites.recorded import read_blocked, read_screen, site_info
 from eyelevel.sites.rendering import IN_BODY, blocks_rendering, only_scripts_below
 from eyelevel.store.outcomes import NOT_RECORDED
 
@@ -333,6 +333,7 @@ def _load(archive: Path, http_version: HttpVersion, contents: Contents, quiet_s:
             mobile=screen.mobile,
             screenshot=True,
             same_page=SameRequests(site_info(archive)["recorded_at_unix_ms"]),
+            blocked_urls=read_blocked(archive),
             quiet_s=quiet_s,
             as_recorded=True,
         )

@@ -136,6 +136,12 @@ def read_alterations(path: Path) -> list[str]:
     return altered
 
 
+def read_blocked(path: Path) -> tuple[str, ...]:
+    """Return what the browser must not ask for, since an edit took it out: URLs, with `*` for any
+    characters."""
+    return tuple(site_info(path)["provenance"].get("blocked", ()))
+
+
 @dataclass(frozen=True)
 class Screen:
     """The screen on which a page was recorded or is replayed."""

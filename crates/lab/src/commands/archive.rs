@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::site_check::check_site;
+use super::site_edit::edit_site;
 use crate::Error;
 use clap::{Args, Subcommand};
 use eyelevel_archive::{
@@ -47,6 +48,17 @@ enum ArchiveCommand {
         /// What the page was recorded in, CSS pixels, as 1366x768; replays are shown in the same
         #[arg(long, value_parser = parse_viewport)]
         viewport: Option<(u32, u32)>,
+    },
+    /// Write a recorded site with edits; one line of JSON: how often each matched, and what changed
+    Edit {
+        /// A WARC or WACZ file
+        file: PathBuf,
+        /// A file with a list of edits, JSON (spec/archive.md)
+        #[arg(long)]
+        edits: PathBuf,
+        /// The WACZ to write
+        #[arg(long)]
+        out: PathBuf,
     },
     /// Write a recorded site in another format
     #[command(group = clap::ArgGroup::new("format").required(true))]
@@ -142,6 +154,7 @@ pub fn run(arguments: ArchiveArguments) -> Result<i32, Error> {
             let named = imported.main_url.clone().filter(|_| is_named);
             write_imported(&imported, &paths[0], &out, named)?
         }
+        ArchiveCommand::Edit { file, edits, out } => print_json(&edit_site(&file, &edits, &out)?),
         ArchiveCommand::Export {
             file,
             har,

@@ -14,6 +14,7 @@ pub mod record;
 pub mod scan;
 pub mod simulate;
 mod site_check;
+mod site_edit;
 pub mod stages;
 pub mod tables;
 pub mod traffic;

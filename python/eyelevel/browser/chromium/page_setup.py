@@ -71,8 +71,8 @@ def _calls(
         calls.append(("Emulation.setCPUThrottlingRate", {"rate": settings.browser.slowdown}))
     if not settings.browser.javascript:
         calls.append(("Emulation.setScriptExecutionDisabled", {"value": True}))
-    if settings.browser.blocked_hosts:
-        urls = [f"*://{host}/*" for host in settings.browser.blocked_hosts]
+    urls = [f"*://{host}/*" for host in settings.browser.blocked_hosts]
+    if urls := [*urls, *settings.blocked_urls]:
         calls.append(("Network.setBlockedURLs", {"urls": urls}))
     return calls
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import select
 import socket
 import subprocess
@@ -126,10 +127,11 @@ class Firefox(BrowserProgram):
             write_private(self.profile / SCREEN_AUTHORITY, self._screen.authority)
         if self._settings.ca_certificate is not None:
             trust_authority(self.profile, self._settings.ca_certificate)
-        if hosts := self._settings.browser.blocked_hosts:
+        hosts, urls = self._settings.browser.blocked_hosts, self._settings.blocked_urls
+        if hosts or urls:
             # Write it before the folder belongs to Firefox, which could place links in it later.
             self.extension = self.profile / _EXTENSION
-            write_extension(self.extension, hosts)
+            write_extension(self.extension, hosts, urls)
 
     def _start(self) -> None:
         self._make_profile()
@@ -365,15 +367,21 @@ def host_expression(host: str) -> str:
     return rf"^[a-z]+://{below}{name}(:[0-9]+)?/"
 
 
-def write_extension(folder: Path, hosts: Sequence[str]) -> None:
-    """Write the extension that blocks `hosts` to a new folder."""
+def url_expression(pattern: str) -> str:
+    """Matches the URLs of a pattern in which `*` stands for any characters."""
+    return "^" + re.escape(pattern).replace(r"\*", ".*") + "$"
+
+
+def write_extension(folder: Path, hosts: Sequence[str], urls: Sequence[str] = ()) -> None:
+    """Write the extension that blocks `hosts` and `urls` to a new folder."""
+    expressions = [*map(host_expression, hosts), *map(url_expression, urls)]
     rules: list[JsonObject] = [
         {
             "id": number,
             "action": {"type": "block"},
-            "condition": {"regexFilter": host_expression(host), "resourceTypes": KINDS},
+            "condition": {"regexFilter": expression, "resourceTypes": KINDS},
         }
-        for number, host in enumerate(hosts, start=1)
+        for number, expression in enumerate(expressions, start=1)
     ]
     folder.mkdir()
     (folder / "manifest.json").write_text(json.dumps(_MANIFEST), encoding="utf-8")

@@ -14,6 +14,7 @@ from eyelevel.base.errors import ExportError, LabError, unknown
 from eyelevel.cli.finish import end_at
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.site.check import check, info, print_info
+from eyelevel.cli.site.edit import edit_site
 from eyelevel.cli.values import EXAMPLE, is_page_url, viewport_px
 from eyelevel.lab.binary import run_tool
 from eyelevel.sites.recorded import open_site
@@ -150,11 +151,12 @@ def _summary(shapes: tuple[SiteShape, ...]) -> dict[str, tuple[int, int, int]]:
 
 
 app = typer.Typer(
-    help="Inspect, check, import and export recorded sites, or make synthetic ones.",
+    help="Inspect, check, edit, import and export recorded sites, or make synthetic ones.",
     no_args_is_help=True,
 )
 app.command("check")(check)
 app.command("info")(info)
+app.command("edit")(edit_site)
 app.command("import")(_import_site)
 app.command("export")(_export_site)
 app.command("synth")(synth)

@@ -2,6 +2,7 @@
 
 pub(crate) mod archive;
 pub(crate) mod coding;
+pub(crate) mod edits;
 pub(crate) mod har;
 pub(crate) mod mahimahi;
 pub(crate) mod mitmproxy;

@@ -1,0 +1,69 @@
+//! What each kind of edit does.
+//!
+//! `markup` changes elements of documents, `hints` inserts lines into their heads, `texts` changes
+//! texts and style sheets, `objects` changes whole answers.
+
+mod hints;
+mod markup;
+mod objects;
+mod texts;
+
+use crate::edit::{Action, Edit};
+use crate::error::Reason;
+use crate::workspace::Workspace;
+
+/// How often an edit matched, and in which objects.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Elements, texts, objects or fields.
+    pub matches: usize,
+    /// Positions of the objects.
+    pub objects: Vec<usize>,
+}
+
+impl Found {
+    fn add(&mut self, object: usize, matches: usize) {
+        if matches > 0 {
+            self.matches += matches;
+            self.objects.push(object);
+        }
+    }
+}
+
+/// Does what an edit says.
+///
+/// # Errors
+/// Where it matches nothing, with the nearest name, or cannot be done without damage.
+pub fn apply(workspace: &mut Workspace, edit: &Edit) -> Result<Found, Reason> {
+    let within = edit.within.as_deref();
+    match &edit.action {
+        Action::Replace { text, with } => texts::replace(workspace, within, text, with),
+        Action::FontDisplay(value) => texts::set_font_display(workspace, within, value),
+        Action::InsertHead(markup) => hints::insert_head(workspace, within, markup),
+        Action::Preload(object) => hints::preload(workspace, within, object),
+        Action::Modulepreload(object) => hints::modulepreload(workspace, within, object),
+        Action::Preconnect(origin) => hints::preconnect(workspace, within, origin),
+        Action::Remove(target) => markup::remove(workspace, within, target),
+        Action::Defer(target) => markup::defer(workspace, within, target),
+        Action::Async(target) => markup::make_async(workspace, within, target),
+        Action::Fetchpriority { target, value } => {
+            markup::set_fetch_priority(workspace, within, target, value)
+        }
+        Action::Lazy(target) => markup::make_lazy(workspace, within, target),
+        Action::Inline(object) => markup::put_in(workspace, within, object),
+        Action::Block(object) => {
+            refuse_within(within)?;
+            objects::block(workspace, object)
+        }
+        Action::Header(field) => objects::set_field(workspace, within, field),
+        Action::Encode(coding) => objects::encode(workspace, within, coding),
+        Action::Body(file) => objects::replace_body(workspace, within, file),
+    }
+}
+
+fn refuse_within(within: Option<&str>) -> Result<(), Reason> {
+    match within {
+        Some(_) => Err("`block` is for the whole recording; leave out `in`".to_owned()),
+        None => Ok(()),
+    }
+}
