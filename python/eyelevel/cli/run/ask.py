@@ -1,6 +1,7 @@
 """Answer one question about one page (`eyelevel ask`)."""
 
 import contextlib
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from eyelevel.analysis.claims import undecided
 from eyelevel.analysis.gains.against_itself import noise_sentences
 from eyelevel.analysis.metrics.catalogue import PRIMARY_METRICS
 from eyelevel.base.errors import PlanError
+from eyelevel.base.settings import Units
 from eyelevel.cli.finish import OpenOption, ending_at
 from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.options import AllowOption, HostWaitOption, UnsafeBrowserOption
@@ -21,12 +23,13 @@ from eyelevel.cli.output import complain, hints, print_json, results
 from eyelevel.cli.path.network import read_users
 from eyelevel.cli.results.gate import EXIT_CODES, Inconclusive, InconclusiveOption
 from eyelevel.cli.results.report import Summary, make_report
+from eyelevel.cli.run.plan import open_pages
 from eyelevel.cli.run.run import run_plan
 from eyelevel.cli.site.record import record_page
 from eyelevel.cli.values import EXAMPLE, is_page_url
 from eyelevel.load.quiet_host import WAIT_S_MAX
 from eyelevel.load.traces import read_stages, read_trace_file
-from eyelevel.plan.file.change import BLOCKS_MAX, DEFAULT_BASE, question_plan
+from eyelevel.plan.file.change import BLOCKS_MAX, BLOCKS_MIN, DEFAULT_BASE, question_plan
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.file.two_pages import DEFAULT_STACK, pages_plan
@@ -39,12 +42,14 @@ from eyelevel.report.first_screen.changed_pages import changed
 from eyelevel.report.first_screen.warnings import first_warnings
 from eyelevel.report.page import summary_of
 from eyelevel.report.sections.why import explain_causes
+from eyelevel.run.study.estimate import repetition_s
 from eyelevel.run.study.loop import Execution
 from eyelevel.sites.contents import MOSTLY, make_secure
 from eyelevel.sites.recorded import list_shipped, matching
 from eyelevel.store.disk import folder_beside, make_folder
 
 NETWORKS = "dsl,lte"
+TIMES = Units((("s", 1), ("min", 60), ("h", 3600)))
 SITES_FOLDER = Path("sites")
 """Folder for recordings of pages given by URL."""
 
@@ -90,6 +95,14 @@ def ask(
         str, typer.Option(help="With AFTER: the stack that loads both.")
     ] = DEFAULT_STACK,
     blocks: Annotated[int, typer.Option(min=2, help="The largest number of blocks.")] = BLOCKS_MAX,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="The time that all loads may take by the estimate, such as `6min`; limits the "
+            "blocks.",
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Directory for the results.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
     host_wait_s: HostWaitOption = WAIT_S_MAX,
@@ -120,7 +133,8 @@ def ask(
     chosen, table, unusual = _networks(networks, users, users_rate, words)
     with_stack = (change, base) if change is not None else ("", stack)
     question = _Question(*with_stack, chosen, blocks, table)
-    plan = question.plan([str(recording_of(page)) if _is_url(page) else page for page in pages])
+    places = [str(recording_of(page)) if _is_url(page) else page for page in pages]
+    plan = question.plan(places)
     for page in pages:
         if _is_url(page):
             _record_where_absent(page, upstream_ca, allow or ())
@@ -171,6 +185,28 @@ def _check_asked(after: str | None, change: str | None, base: str, stack: str) -
         raise PlanError(["--stack is for two recordings; with --change write --base"])
     if after is not None and base != DEFAULT_BASE:
         raise PlanError(["--base is for --change; with two recordings write --stack"])
+
+
+def _blocks_within(plan: Plan, budget: str, blocks_max: int) -> int:
+    """Return the largest number of blocks whose loads fit into a time, by the estimate.
+
+    Raises PlanError for a text that is no time and where too few blocks fit for a verdict.
+    """
+    try:
+        budget_s = TIMES.quantity(budget)
+    except ValueError as error:
+        raise PlanError([f"`--budget {budget}`: {error}"]) from error
+    each_s = repetition_s(plan, open_pages(plan))
+    blocks = int(budget_s / each_s)
+    if blocks < BLOCKS_MIN:
+        raise PlanError(
+            [
+                f"--budget {budget}: a verdict takes at least {BLOCKS_MIN} blocks, which take "
+                f"{math.ceil(BLOCKS_MIN * each_s)} s by the estimate; give at least that, or fewer "
+                "--networks"
+            ]
+        )
+    return min(blocks, blocks_max)
 
 
 def _conclude(summary: Summary, inconclusive: Inconclusive | None) -> None:

@@ -263,11 +263,7 @@ def estimate(
 ) -> PlanEstimate:
     """Predict from the recordings' sizes, or from an earlier run's records in `like`."""
     trials = len(plan.stacks) * plan.blocks * len(sites) * len(plan.networks)
-    cells_s = [
-        len(plan.stacks) * (TRIAL_OVERHEAD_S + load_s(site.body_bytes(), network))
-        for site in sites
-        for network in plan.networks
-    ]
+    cells_s = _cells_s(plan, sites)
     timeout_s_max = max(
         plan.browser.limit_of(site.body_bytes(), network)
         for site in sites
@@ -329,6 +325,20 @@ def estimate(
         sequential,
         slots,
     )
+
+
+def repetition_s(plan: Plan, sites: Sequence[RecordedSite]) -> float:
+    """Return the seconds of one repetition, a block of each site and network, by the estimate."""
+    return sum(_cells_s(plan, sites))
+
+
+def _cells_s(plan: Plan, sites: Sequence[RecordedSite]) -> list[float]:
+    """Return the seconds of one block of each site and network, from the recordings' sizes."""
+    return [
+        len(plan.stacks) * (TRIAL_OVERHEAD_S + load_s(site.body_bytes(), network))
+        for site in sites
+        for network in plan.networks
+    ]
 
 
 def _on_slots(blocks_s: Sequence[float], slots: int, trials: int) -> tuple[float, str]:
