@@ -25,6 +25,7 @@ from eyelevel.plan.presets import preset_text
 
 FILES = ROOT / "docs" / "ci"
 ACTION = yaml.safe_load((FILES / "action.yml").read_text("utf-8"))
+PAGES = yaml.safe_load((FILES / "pages.yml").read_text("utf-8"))
 WORKFLOW = yaml.safe_load((FILES / "workflow.yml").read_text("utf-8"))
 GITLAB = yaml.safe_load((FILES / "gitlab-ci.yml").read_text("utf-8"))
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
@@ -185,6 +186,44 @@ def test_a_pull_request_is_loaded_beside_what_was_before(runner: Runner):
     assert (out / "run" / "report.html").exists()
 
 
+@pytest.mark.full
+@pytest.mark.usefixtures("labs")
+def test_a_page_is_compared_with_the_one_before_and_commented_once(runner: Runner):
+    work = runner.workspace
+    (work / "build.sh").write_text("mkdir -p dist && cp index.html dist/\n")
+    (work / "build.sh").chmod(0o755)
+    (work / "index.html").write_text("<!doctype html><title>a</title><h1>one</h1>")
+    at_origin(runner, "build.sh", "index.html")
+    (work / "index.html").write_text("<!doctype html><title>a</title><h1>two</h1><p>more")
+    (build,) = (step["run"] for step in PAGES["jobs"]["pages"]["steps"] if "run" in step)
+    done = runner.block(build, GITHUB_BASE_REF="main")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (asked,) = (s["with"] for s in PAGES["jobs"]["pages"]["steps"] if s.get("name") == "Compare")
+    done = runner.step("Record both", before=asked["before"], after=asked["after"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert asked["command"].startswith("ask before.wacz after.wacz --budget ")
+    # As few and as short loads as a verdict needs.
+    command = "ask before.wacz after.wacz --blocks 6 --rtt 4ms"
+    done = runner.step("Ask eyelevel", command=command, inconclusive=asked["inconclusive"])
+    assert done.returncode in RAN, done.stdout + done.stderr
+    # A runner's `gh`: it has no comment, then the one that was written.
+    gh = runner.kept / "bin" / "gh"
+    gh.write_text(
+        f'#!/bin/sh\necho "$*" >>{runner.kept}/asked\n[ ! -e {runner.kept}/there ] || echo 41\n'
+    )
+    gh.chmod(0o755)
+    comment = STEPS["Comment once"]
+    named = {"GH_TOKEN": "t", "REPOSITORY": "o/r", "REPORT": "https://ci.example/7", "COMMENT": "5"}
+    assert comment["env"].keys() == {*named, "OUT"}
+    for expected in ("issues/5/comments --field", "--method PATCH repos/o/r/issues/comments/41"):
+        done = runner.block(comment["run"], OUT="eyelevel-results", **named)
+        assert done.returncode == 0, done.stderr
+        assert f"{expected}" in runner.written("asked").splitlines()[-1]
+        (runner.kept / "there").touch()
+    text = (work / "eyelevel-results" / "comment.md").read_text("utf-8")
+    assert text.startswith("<!-- eyelevel -->") and "https://ci.example/7" in text
+
+
 def test_gitlabs_script_finds_the_build_before_and_asks_for_the_plan(
     installed: Runner, runner: Runner
 ):
@@ -213,9 +252,14 @@ def repository(runner: Runner) -> None:
     (work / "ci").mkdir()
     (work / "ci" / "plan.toml").write_text(plan)
     shutil.copy(SERVER, work / "server.py")
+    at_origin(runner, "server.py")
+
+
+def at_origin(runner: Runner, *files: str) -> None:
+    """Commit files of the workspace and make a repository of it that is its origin."""
     name = "-c user.name=x -c user.email=x@x.example"
     done = runner.block(
-        f"git init --quiet --initial-branch main . && git add server.py && "
+        f"git init --quiet --initial-branch main . && git add {' '.join(files)} && "
         f"git {name} commit --quiet -m one && git clone --quiet --bare . ../origin && "
         f"git remote add origin ../origin"
     )
@@ -225,9 +269,11 @@ def repository(runner: Runner) -> None:
 def test_what_is_no_shell_names_what_there_is():
     """Inputs that a workflow gives are the action's; outputs are of a step that is there."""
     gate = next(s for s in WORKFLOW["jobs"]["gate"]["steps"] if s.get("name") == "Gate")
-    given: dict[str, Any] = gate["with"]
-    assert set(given) <= set(ACTION["inputs"])
-    assert {name for name, each in ACTION["inputs"].items() if each.get("required")} <= set(given)
+    compare = next(s for s in PAGES["jobs"]["pages"]["steps"] if s.get("name") == "Compare")
+    required = {name for name, each in ACTION["inputs"].items() if each.get("required")}
+    given: dict[str, Any]
+    for given in (gate["with"], compare["with"]):
+        assert required <= set(given) <= set(ACTION["inputs"])
     ids = {step.get("id") for step in STEPS.values()}
     for output in ACTION["outputs"].values():
         assert re.fullmatch(r"\$\{\{ steps\.(\w+)\.outputs\.\w+ \}\}", output["value"])[1] in ids

@@ -118,23 +118,29 @@ def _draw(network: str, asked: Comparison, stack: str, pairs: Floats, blocks: in
 
 
 def noise_in_words(found: Sequence[AgainstItself], network: str, comparison: Comparison) -> str:
-    """Return what both variants of a comparison are found to differ by from themselves; empty
-    where neither has an answer."""
+    """Return by what share both variants of a comparison differ from themselves; empty where
+    neither has an answer.
+
+    Where the comparisons are over several stacks, variants are named with theirs.
+    """
     own = [each for each in found if (each.network, each.comparison) == (network, comparison)]
     if all(each.reach is None for each in own):
         return ""
+    has_stacks = len({each.stack.removeprefix(each.variant) for each in found}) > 1
     clauses = [
-        f"{each.variant} {each.undetermined_because}"
-        if each.reach is None
-        else f"{each.variant} ±{format_percent(each.reach, signed=False)}"
+        f"{each.stack if has_stacks else each.variant} "
+        + (
+            each.undetermined_because
+            if each.reach is None
+            else f"±{format_percent(each.reach, signed=False)}"
+        )
         for each in own
     ]
     return f"against itself: {', '.join(clauses)}"
 
 
 def noise_sentences(found: Sequence[AgainstItself]) -> list[str]:
-    """Return a sentence for each comparison and network with an answer, with both of its
-    variants."""
+    """Return one sentence per comparison and network with an answer, with both of its variants."""
     return [
         f"On {network}, {words} (95{NO_BREAK}% of {DRAWS:,} draws from its own loads)."
         for network, comparison in {(each.network, each.comparison): None for each in found}

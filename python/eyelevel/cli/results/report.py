@@ -19,11 +19,13 @@ from eyelevel.analysis.trials.disturbance import briefly
 from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.output import print_json, results, table
+from eyelevel.cli.results.markdown import markdown
 from eyelevel.report.first_screen.changed_pages import changed
 from eyelevel.report.first_screen.warnings import first_warnings
 from eyelevel.report.page import summary_of, write_report
 from eyelevel.report.sections.outcomes import describe_exclusions
 from eyelevel.report.sections.why import explain_causes
+from eyelevel.store.disk import check_file
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,24 @@ def report(
     ] = None,
     open_: OpenOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the gains as JSON.")] = False,
+    markdown_to: Annotated[
+        Path | None,
+        typer.Option(
+            "--markdown",
+            metavar="FILE",
+            help="Also write the answer as Markdown, for a comment on a pull request.",
+        ),
+    ] = None,
+    link: Annotated[
+        str, typer.Option(metavar="URL", help="With --markdown: the address of the whole report.")
+    ] = "",
 ) -> None:
     """Rebuild the report of a run from its records, and print its table."""
+    if markdown_to is not None:
+        check_file(markdown_to)
     summary = make_report(directory, against)
+    if markdown_to is not None:
+        markdown_to.write_text(markdown(summary.contents, link), encoding="utf-8")
     if as_json:
         print_json(summary.as_json())
     else:
