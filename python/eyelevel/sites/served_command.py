@@ -97,7 +97,7 @@ def _wait_until_listening(
         if process.poll() is not None:
             raise ServedCommandError(
                 f"--serve: `{command}` ended with status {process.returncode} before it listened "
-                f"on port {place[1]}{_excerpt(output)}"
+                f"on port {place[1]}; check the command in a terminal{_excerpt(output)}"
             )
         if time.monotonic() > deadline_s:
             raise ServedCommandError(

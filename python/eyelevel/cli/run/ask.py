@@ -4,7 +4,7 @@ import contextlib
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -138,6 +138,9 @@ def ask(
     for page in pages:
         if _is_url(page):
             _record_where_absent(page, upstream_ca, allow or ())
+    if budget is not None:
+        question = replace(question, blocks=_blocks_within(plan, budget, blocks))
+        plan = question.plan(places)
     # Options other than the defaults are in the name, so that each question has its own folder.
     usual = DEFAULT_STACK if after is not None else DEFAULT_BASE
     names = "-to-".join(each.name for each in plan.variants)
@@ -182,9 +185,9 @@ def _check_asked(after: str | None, change: str | None, base: str, stack: str) -
             ]
         )
     if after is None and stack != DEFAULT_STACK:
-        raise PlanError(["--stack is for two recordings; with --change write --base"])
+        raise PlanError(["--stack is for two recordings; give --base with --change"])
     if after is not None and base != DEFAULT_BASE:
-        raise PlanError(["--base is for --change; with two recordings write --stack"])
+        raise PlanError(["--base is for --change; give --stack with two recordings"])
 
 
 def _blocks_within(plan: Plan, budget: str, blocks_max: int) -> int:

@@ -58,7 +58,7 @@ def find_inputs(directory: Path, given: Sequence[str] = ()) -> RunInputs:
     if document.get("variants"):
         raise StoreError(
             f"bundling {directory}: a bundle has one recording for each site, and the plan has "
-            "`variants`; pass on the plan with their recordings instead"
+            "`variants`; give the plan and their recordings instead"
         )
     where = Source(f"{directory / PLAN_FILE}: the plan's text", PLAN, plan_error)
     source = parse_toml(document["source"], where) if document.get("source") else {}

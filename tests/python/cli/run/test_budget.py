@@ -1,6 +1,10 @@
 """`ask --budget`: as many blocks as the time is enough for."""
 
+import subprocess
+import sys
+
 import pytest
+from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.base.errors import PlanError
 from eyelevel.cli.run.ask import _blocks_within
@@ -20,6 +24,16 @@ def test_blocks_take_no_longer_by_the_estimate_than_the_budget() -> None:
         blocks = _blocks_within(PLAN, budget, 60)
         assert blocks * block_s <= budget_s < (blocks + 1) * block_s
     assert _blocks_within(PLAN, "9h", 60) == 60
+
+
+def test_the_command_takes_the_budget() -> None:
+    words = ["ask", "plain", "--change", "http3", "--budget", "5s"]
+    done = subprocess.run(
+        [sys.executable, "-m", "eyelevel", *words],
+        capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "--budget 5s: a verdict takes at least 6 blocks" in done.stderr
 
 
 @pytest.mark.parametrize(
