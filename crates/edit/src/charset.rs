@@ -166,6 +166,9 @@ mod tests {
         assert_eq!((&*replaced, found), (&b"b\xff"[..], 1));
         assert!(replace(WINDOWS_1252, b"a\xff", "a", "\u{4e00}").is_err());
         assert!(decode(UTF_16LE, b"a\0b").is_err());
+        // U+2252 twice: encoding gives 0x81 0xE0 for both.
+        assert!(decode(SHIFT_JIS, b"\x81\xe0").is_ok());
+        assert!(decode(SHIFT_JIS, b"\x87\x90").is_err());
     }
 
     proptest! {
