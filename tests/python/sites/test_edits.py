@@ -38,10 +38,12 @@ def test_other_edits_and_files_are_other_recordings(tmp_path: Path):
     picture = tmp_path / "a"
     picture.write_bytes(b"one")
     body = Edit("body", str(picture), "*.css")
-    names = {derive(PLAIN, [COMMENT]).path, derive(PLAIN, [COMMENT, body]).path}
+    other = Edit("insert_head", "<!--y-->")
+    lists = ([COMMENT], [other], [COMMENT, body])
+    names = {derive(PLAIN, edits).path for edits in lists}
     picture.write_bytes(b"two")
     derived = derive(PLAIN, [COMMENT, body])
-    assert len(names | {derived.path}) == 3
+    assert len(names | {derived.path}) == 4
     assert any(each["size"] == 3 for each in bodies_of(derived.path))
 
 
