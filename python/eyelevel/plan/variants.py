@@ -17,11 +17,16 @@ SLASH = "/"
 
 @dataclass(frozen=True)
 class Variant(Settings):
-    """A variant of all of a plan's pages: its name, and the recordings that stand in the place of
-    the plan's `sites`, in their order. Without any the sites are loaded as they are."""
+    """A variant of all of a plan's pages.
+
+    Without recordings and edits, the plan's sites are loaded as they are.
+    """
 
     name: str
     recordings: Annotated[tuple[str, ...], LISTED] = ()
+    """The recordings in the place of the plan's `sites`, in their order."""
+    edits: Annotated[tuple[str, ...], LISTED] = ()
+    """The edits of each of its recordings, in their short forms (`eyelevel.plan.edits`)."""
 
 
 def with_variants(stacks: Sequence[Stack], variants: Sequence[Variant]) -> tuple[Stack, ...]:

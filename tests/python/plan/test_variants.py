@@ -9,9 +9,10 @@ from sample_record import sample_record
 
 from eyelevel.base.errors import PlanError
 from eyelevel.plan.comparisons import Comparison
+from eyelevel.plan.edits import parse_change
 from eyelevel.plan.file.from_document import check_text
 from eyelevel.plan.file.parse import parse_plan
-from eyelevel.plan.file.two_pages import name_variants, pages_plan
+from eyelevel.plan.file.two_pages import edit_plan, name_variants, pages_plan
 from eyelevel.plan.networks.origin_rtt import Place
 from eyelevel.plan.plan_json import plan_of_document
 from eyelevel.plan.trials import Site, expand, plan_document
@@ -88,12 +89,13 @@ def test_each_record_names_its_variant_and_keeps_its_hash(tmp_path):
 def test_the_document_gives_the_plan_back_and_agrees_with_its_text():
     document = json.loads(json.dumps(plan_document(PLAN, SITES, TRIALS)))
     assert document["variants"] == [
-        {"name": "main", "recordings": []},
+        {"name": "main", "recordings": [], "edits": []},
         {
             "name": "pr",
             "recordings": [
                 {"name": name, "digest": f"sha256:{name}-pr"} for name in ("shop", "news")
             ],
+            "edits": [],
         },
     ]
     read = plan_of_document(document)
@@ -178,3 +180,46 @@ def test_two_recordings_get_names_that_tell_them_apart(before, after, names):
 def test_an_unknown_name_in_a_question_is_told(stack, networks, said):
     with pytest.raises(PlanError, match=said):
         pages_plan("a.wacz", "b.wacz", stack, networks)
+
+
+EDITED = TEXT.replace(
+    'recordings = ["pr/shop.wacz", "pr/news.wacz"]',
+    'edits = ["defer:/app.js", { preload = "/hero.jpg", in = "/b.html" }]',
+)
+
+
+def test_edits_of_a_variant_are_kept_in_their_short_form_and_come_back_from_a_document():
+    plan = parse_plan(EDITED, "plan.toml")
+    assert [variant.edits for variant in plan.variants] == [
+        (),
+        ("defer:/app.js", "preload:/hero.jpg in /b.html"),
+    ]
+    document = plan_document(plan, SITES, expand(plan, SITES))
+    assert plan_of_document(json.loads(json.dumps(document)), "plan.json").variants == plan.variants
+
+
+@pytest.mark.parametrize(
+    ("edit", "reason"),
+    [
+        ('"defr:/app.js"', "unknown edit `defr`; did you mean `defer`?"),
+        ('"/app.js"', "unknown edit"),
+        ('"preload:"', "lacks an object"),
+        ("{ preload = 3 }", "preload"),
+        ('{ preload = "/a", defer = "/b" }', "an edit has one of"),
+        ('{ replace = "a" }', "lacks `with`"),
+    ],
+)
+def test_an_edit_that_is_none_is_refused_at_its_place(edit, reason):
+    with pytest.raises(PlanError, match=re.escape(reason)) as refused:
+        parse_plan(TEXT.replace("recordings = [", f"edits = [{edit}], recordings = ["), "plan.toml")
+    assert refused.value.problems[0].startswith("plan.toml:4: ")
+
+
+def test_a_question_about_an_edit_compares_the_recording_with_its_edited_copy():
+    edit = parse_change("block:third-parties")
+    plan = parse_plan(edit_plan("shop.wacz", edit, "quic", ["dsl"]), "question")
+    assert [(each.name, each.recordings, each.edits) for each in plan.variants] == [
+        ("recorded", (), ()),
+        ("block-third-parties", (), ("block:third-parties",)),
+    ]
+    assert plan.comparisons == (Comparison("block-third-parties/quic", "recorded/quic"),)

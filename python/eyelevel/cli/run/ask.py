@@ -1,6 +1,7 @@
 """Answer one question about one page (`eyelevel ask`)."""
 
 import contextlib
+import difflib
 import math
 import re
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ import typer
 from eyelevel.analysis.claims import undecided
 from eyelevel.analysis.gains.against_itself import noise_sentences
 from eyelevel.analysis.metrics.catalogue import PRIMARY_METRICS
-from eyelevel.base.errors import PlanError
+from eyelevel.base.errors import PlanError, unknown
 from eyelevel.base.settings import Units
 from eyelevel.cli.finish import OpenOption, ending_at
 from eyelevel.cli.network_options import with_network_options
@@ -29,10 +30,11 @@ from eyelevel.cli.site.record import record_page
 from eyelevel.cli.values import EXAMPLE, is_page_url
 from eyelevel.load.quiet_host import WAIT_S_MAX
 from eyelevel.load.traces import read_stages, read_trace_file
+from eyelevel.plan.edits import EDITS, Edit, parse_change
 from eyelevel.plan.file.change import BLOCKS_MAX, BLOCKS_MIN, DEFAULT_BASE, question_plan
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
-from eyelevel.plan.file.two_pages import DEFAULT_STACK, pages_plan
+from eyelevel.plan.file.two_pages import DEFAULT_STACK, edit_plan, pages_plan
 from eyelevel.plan.networks.compose import NetworkWords, compose
 from eyelevel.plan.networks.from_csv import toml_of
 from eyelevel.plan.networks.plan_text import plan_table
@@ -71,7 +73,8 @@ def ask(
         str | None,
         typer.Option(
             help='Without AFTER, what to change: "http3", "iw=10→32", "cc=bbr", "tcp→quic", '
-            '"rtt:cdn.example=90→20".'
+            '"rtt:cdn.example=90→20", or an edit of the page: "preload:/hero.jpg", '
+            '"block:third-parties", "defer:/app.js".'
         ),
     ] = None,
     networks: Annotated[
@@ -117,8 +120,8 @@ def ask(
 ) -> None:
     """Answer one question about a page, with as many loads as it takes.
 
-    The question is about a change of the stack (--change), or of the page: give its recording
-    before and AFTER.
+    The question is about a change of the stack or an edit of the page (--change), or about the
+    page after a change of its own: give its recording before and AFTER.
 
     The loads of a network end once its interval excludes zero or lies within the smallest effect
     of interest, or once neither can be expected; the intervals hold however often you look at
@@ -129,9 +132,11 @@ def ask(
     pages = [site] if after is None else [site, after]
     for page in pages:
         _check_page(page)
-    _check_asked(after, change, base, stack)
+    edit = _edit_of(change)
+    is_of_pages = after is not None or edit is not None
+    _check_asked(after, change, base, stack, is_of_pages=is_of_pages)
     chosen, table, unusual = _networks(networks, users, users_rate, words)
-    with_stack = (change, base) if change is not None else ("", stack)
+    with_stack = (change or "", stack if is_of_pages else base)
     question = _Question(*with_stack, chosen, blocks, table)
     places = [str(recording_of(page)) if _is_url(page) else page for page in pages]
     plan = question.plan(places)
@@ -142,7 +147,7 @@ def ask(
         question = replace(question, blocks=_blocks_within(plan, budget, blocks))
         plan = question.plan(places)
     # Options other than the defaults are in the name, so that each question has its own folder.
-    usual = DEFAULT_STACK if after is not None else DEFAULT_BASE
+    usual = DEFAULT_STACK if is_of_pages else DEFAULT_BASE
     names = "-to-".join(each.name for each in plan.variants)
     asked = [change or names, *([with_stack[1]] if with_stack[1] != usual else []), *unusual]
     directory = out or Path("results") / _folder(plan.sites[0], asked)
@@ -168,7 +173,24 @@ def _check_page(page: str) -> None:
         raise PlanError([f"`{page}` names no host; write it as `{EXAMPLE}`"])
 
 
-def _check_asked(after: str | None, change: str | None, base: str, stack: str) -> None:
+def _edit_of(change: str | None) -> Edit | None:
+    """Return the edit of the page that a change is; None for a change of the stack."""
+    if change is None:
+        return None
+    try:
+        edit = parse_change(change)
+    except ValueError as error:
+        raise PlanError([f"--change: {error}"]) from error
+    kind, has_value, _ = change.partition(":")
+    names = [each.name for each in EDITS]
+    if edit is None and has_value and difflib.get_close_matches(kind, names):
+        raise PlanError([f"--change: {unknown('edit', kind, names)}"])
+    return edit
+
+
+def _check_asked(
+    after: str | None, change: str | None, base: str, stack: str, *, is_of_pages: bool
+) -> None:
     """Raise PlanError unless there is one question, with the options that are its own."""
     if after is not None and change is not None:
         raise PlanError(
@@ -184,10 +206,14 @@ def _check_asked(after: str | None, change: str | None, base: str, stack: str) -
                 "after its change as a second recording"
             ]
         )
-    if after is None and stack != DEFAULT_STACK:
-        raise PlanError(["--stack is for two recordings; give --base with --change"])
-    if after is not None and base != DEFAULT_BASE:
-        raise PlanError(["--base is for --change; give --stack with two recordings"])
+    if not is_of_pages and stack != DEFAULT_STACK:
+        raise PlanError(
+            ["--stack is for two recordings and edits; give --base with a change of the stack"]
+        )
+    if is_of_pages and base != DEFAULT_BASE:
+        raise PlanError(
+            ["--base is for changes of the stack; give --stack with two recordings or an edit"]
+        )
 
 
 def _blocks_within(plan: Plan, budget: str, blocks_max: int) -> int:
@@ -267,6 +293,8 @@ class _Question:
         how = self.networks, self.blocks, self.table
         if len(places) > 1:
             return pages_plan(places[0], places[1], self.stack, *how)
+        if (edit := _edit_of(self.change)) is not None:
+            return edit_plan(places[0], edit, self.stack, *how)
         networks, blocks, table = how
         return question_plan(places, self.change, networks, self.stack, blocks, table)
 

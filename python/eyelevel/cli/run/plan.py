@@ -17,12 +17,15 @@ from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.results.gate import read_conditions
 from eyelevel.cli.run.plan_text import Corpus, Traces, read_plan
 from eyelevel.cli.values import duration
+from eyelevel.plan.edits import parse_change
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import expand
+from eyelevel.plan.variants import Variant
 from eyelevel.run.study.estimate import SequentialEstimate
 from eyelevel.run.study.estimate import estimate as estimate_plan
 from eyelevel.run.study.time_limits import check_time_limits, describe_limits
 from eyelevel.sites.contents import check_secure
+from eyelevel.sites.edits import derive
 from eyelevel.sites.recorded import RecordedSite, open_site
 
 app = typer.Typer(
@@ -188,11 +191,31 @@ AT_ONCE = 4
 def open_pages(plan: Plan) -> list[RecordedSite]:
     """Return a plan's sites, each with the recordings that variants have in its place."""
     sites = open_sites(plan.sites)
-    own = [(each.name, open_sites(each.recordings)) for each in plan.variants if each.recordings]
+    own = [
+        (each.name, _open_variant(each, plan.sites))
+        for each in plan.variants
+        if each.recordings or each.edits
+    ]
     return [
         replace(site, variants={name: opened[place] for name, opened in own})
         for place, site in enumerate(sites)
     ]
+
+
+def _open_variant(variant: Variant, sites: Sequence[str]) -> list[RecordedSite]:
+    """Open a variant's recordings, edited; print how often each edit matched in each."""
+    opened = open_sites(variant.recordings or sites)
+    edits = [edit for text in variant.edits if (edit := parse_change(text))]
+    if not edits:
+        return opened
+    edited = []
+    for site in opened:
+        derived = derive(site.path, edits)
+        for each in derived.matches:
+            times = "once" if each.matches == 1 else f"{each.matches} times"
+            hints.print(f"{site.name}: {each.edit} matched {times}", markup=False)
+        edited.append(open_site(str(derived.path)))
+    return edited
 
 
 def open_sites(names: Sequence[str]) -> list[RecordedSite]:

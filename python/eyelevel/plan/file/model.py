@@ -80,11 +80,12 @@ class StackKeys(Based):
 
 
 class VariantTable(Table):
-    """A variant of the pages: its name, and the recordings in the place of the plan's `sites`, in
-    their order; without them the sites as they are."""
+    """A variant of the pages: its name, the recordings in the place of the plan's `sites`, in their
+    order, and the edits of these; without them the sites as they are."""
 
     name: Name
     recordings: Annotated[list[str], MinLen(1)] | None = None
+    edits: Annotated[list[str | dict[str, str]], MinLen(1)] | None = None
 
 
 class PlanKeys(Table):

@@ -17,6 +17,7 @@ from eyelevel.base.from_outside.toml_text import parse_toml
 from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.causes import with_causes
 from eyelevel.plan.comparisons import Comparison, against_one
+from eyelevel.plan.edits import EDITS, parse_change, parse_edit
 from eyelevel.plan.file.diagnostics import KeyedError, Problems, Report, explain_mistake
 from eyelevel.plan.file.model import PlanKeys, read_plan_file
 from eyelevel.plan.file.tables import Readers, check_cross_traffic, network_of, stack_of, with_twins
@@ -147,10 +148,30 @@ def _variants(
         for place, site in enumerate(recordings or ()):
             if problem := _site_problem(site, site_names):
                 report(("variants", index, "recordings", place), problem)
-        found.append(Variant(table.name, tuple(recordings or ())))
+        edits = tuple(
+            _edit(edit, ("variants", index, "edits", place), report)
+            for place, edit in enumerate(table.edits or ())
+        )
+        found.append(Variant(table.name, tuple(recordings or ()), edits))
     if found and parsed.causes:
         report(("causes",), "`causes` explains differences of stacks; leave it out, or `variants`")
     return tuple(found)
+
+
+def _edit(given: str | dict[str, str], place: tuple[str | int, ...], report: Report) -> str:
+    """Return the short form of an edit, given so or as a table; a mistake is reported."""
+    try:
+        edit = parse_change(given) if isinstance(given, str) else parse_edit(given)
+    except ValueError as error:
+        report(place, str(error))
+        return ""
+    if edit is None:
+        kind = str(given).partition(":")[0]
+        report(place, unknown("edit", kind, [each.name for each in EDITS]))
+        return ""
+    if parse_change(edit.name) != edit:
+        report(place, f"`{edit.name}` can be read in two ways; give `in` as an address of its own")
+    return edit.name
 
 
 def _expand_patterns(

@@ -1,15 +1,18 @@
-"""A question about two recordings of one page, as the text of a plan."""
+"""A question about two recordings of one page, or about an edit of one, as the text of a plan."""
 
 import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
 from eyelevel.base.errors import PlanError, unknown
+from eyelevel.plan.edits import Edit
 from eyelevel.plan.file.change import BLOCKS_MAX, sequential_plan, toml_text
 from eyelevel.plan.plan import ARCHIVE_SUFFIXES
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
 DEFAULT_STACK = "quic"
+RECORDED = "recorded"
+"""The name of the variant without an edit."""
 NAME_LENGTH_MAX = 40
 _NOT_OF_NAMES = re.compile(r"[^A-Za-z0-9._+@-]+")
 
@@ -27,16 +30,48 @@ def pages_plan(
     `users`: a plan's `networks` as text, in the place of presets' names. Raises PlanError for an
     unknown stack or network.
     """
+    old, new = name_variants(before, after)
+    changed = f"{{ name = {toml_text(new)}, recordings = [{toml_text(after)}] }}"
+    return _variants_plan(before, old, changed, new, stack, networks, blocks_max, users)
+
+
+def edit_plan(
+    page: str,
+    edit: Edit,
+    stack: str,
+    networks: Sequence[str],
+    blocks_max: int = BLOCKS_MAX,
+    users: str = "",
+) -> str:
+    """Return the TOML text of a sequential plan that compares a recording with its edited copy.
+
+    `users` and errors are those of `pages_plan`.
+    """
+    new = _as_name(f"{edit.kind}-{PurePath(edit.value).name or edit.value}") or edit.kind
+    changed = f"{{ name = {toml_text(new)}, edits = [{toml_text(edit.name)}] }}"
+    return _variants_plan(page, RECORDED, changed, new, stack, networks, blocks_max, users)
+
+
+def _variants_plan(
+    page: str,
+    old: str,
+    changed: str,
+    new: str,
+    stack: str,
+    networks: Sequence[str],
+    blocks_max: int,
+    users: str,
+) -> str:
+    """Return a plan of two variants: the page as it is, and the table `changed`."""
     if stack not in STACKS_BY_NAME:
         raise PlanError([f"--stack: {unknown('stack', stack, STACKS_BY_NAME)}"])
-    old, new = (toml_text(name) for name in name_variants(before, after))
     asked = (
         f"stacks = [{toml_text(stack)}]\n"
-        f"variants = [{{ name = {old} }}, {{ name = {new}, recordings = [{toml_text(after)}] }}]\n"
-        f"reference = {old}\n"
+        f"variants = [{{ name = {toml_text(old)} }}, {changed}]\n"
+        f"reference = {toml_text(old)}\n"
     )
-    title = "What does {1} change against {0}?".format(*name_variants(before, after))
-    return sequential_plan(title, [before], asked, networks, blocks_max, users)
+    title = f"What does {new} change against {old}?"
+    return sequential_plan(title, [page], asked, networks, blocks_max, users)
 
 
 def name_variants(before: str, after: str) -> tuple[str, str]:
