@@ -91,9 +91,13 @@ def _print_report(report: JsonMapping) -> None:
     changed, removed = report["changed"], report["removed"]
     before = sum(each["body_bytes_before"] for each in changed)
     after = sum(each["body_bytes_after"] for each in changed)
-    say(results, f"{len(changed)} objects changed: {size(before)} before, {size(after)} now")
+    say(results, f"{_objects(len(changed))} changed: {size(before)} before, {size(after)} now")
     if removed:
-        say(results, f"{len(removed)} objects taken out")
+        say(results, f"{_objects(len(removed))} taken out")
     for key, what in (("integrity_hashes", "integrity"), ("policy_hashes", "policy")):
         if report[key]:
             say(results, f"{report[key]} {what} hashes written anew")
+
+
+def _objects(count: int) -> str:
+    return "1 object" if count == 1 else f"{count} objects"
