@@ -67,8 +67,8 @@ class ChangedPage:
         """Return the objects that only one of them has, in words."""
         old, new = self.change.variants
         named = [
-            (f"Only {new} requests", self.change.added),
-            (f"Only {old} requests", self.change.removed),
+            (f"Requested in {new} alone", self.change.added),
+            (f"Requested in {old} alone", self.change.removed),
             (f"Blocks rendering in {new} alone", self.change.blocking_added),
             (f"Blocks rendering in {old} alone", self.change.blocking_removed),
         ]
