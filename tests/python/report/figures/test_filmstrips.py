@@ -8,7 +8,7 @@ import pytest
 from synthetic_run import TWO_STACKS, metrics_of, write_run
 
 from eyelevel.analysis.study import read_contents
-from eyelevel.report.figures.filmstrips import _changes, _thumbnail, filmstrips, typical_loads
+from eyelevel.report.figures.filmstrips import _changes, filmstrips, thumbnail, typical_loads
 from eyelevel.store import directory as store
 from eyelevel.store import frames as stored_frames
 from eyelevel.store.directory import read_trial
@@ -42,7 +42,9 @@ def test_each_number_is_of_the_picture_that_was_there(contents):
             changes = _changes(frames.at_ms)
             numbers = [*stack["pictures"], *(number for _, number in stack["changes"])]
             there = frames.at([*strip["times_ms"], *changes])
-            assert [found.pictures[number] for number in numbers] == list(map(_thumbnail, there))
+            assert [found.pictures[number] for number in numbers] == [
+                thumbnail(frame.picture) for frame in there
+            ]
 
 
 def test_the_typical_block_is_chosen_by_the_difference_not_by_the_values(contents):
