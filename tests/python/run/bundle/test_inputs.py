@@ -134,5 +134,5 @@ def test_a_bundle_of_them_is_the_same_plan_elsewhere(place, monkeypatch, site):
 def test_a_plan_with_variants_is_no_bundle(place):
     text = 'sites = ["api"]\nnetworks = ["dsl"]\nstacks = ["quic"]\nreference = "a"\nblocks = 1\n'
     variants = 'variants = [{ name = "a" }, { name = "b" }]\n'
-    with pytest.raises(StoreError, match="pass on the plan with their recordings"):
+    with pytest.raises(StoreError, match="give the plan and their recordings"):
         find_inputs(planned(place, text + variants))
