@@ -12,15 +12,15 @@ from timeouts import TEST_TIMEOUT_S
 INTERRUPTED = """
 import os, sys
 from eyelevel.cli.main import main
-from eyelevel.cli.probe import listed
-ended, number, count = listed._end, int(sys.argv.pop(1)), 0
+from eyelevel.cli.probe import commands
+ended, number, count = commands._end_list, int(sys.argv.pop(1)), 0
 def end(sink, key):
     global count
     ended(sink, key)
     count += 1
     if count == 3:
         os.kill(os.getpid(), number)
-listed._end = end
+commands._end_list = end
 sys.argv[0] = "eyelevel"
 sys.exit(main())
 """

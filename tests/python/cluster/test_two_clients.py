@@ -46,9 +46,8 @@ def test_the_second_is_refused_with_the_firsts_name_while_that_loads(tmp_path):
 LOCKLESS = """
 import sys
 from pathlib import Path
-from eyelevel.store.disk import folders, whole
-from eyelevel.store import claim
-for module in (claim, folders, whole):
+from eyelevel.store import claim, disk
+for module in (claim, disk):
     module.lock = lambda descriptor: None
 from synthetic_cluster import SyntheticCluster
 cluster = SyntheticCluster(Path(sys.argv[1]), {})
