@@ -137,8 +137,9 @@ def test_if_it_is_alone_here_the_run_ends_with_what_it_said(tmp_path, monkeypatc
     monkeypatch.setattr(driver, "PlanQuestions", lambda *_: Questions())
     monkeypatch.setattr(driver, "BlockWork", partial(BlockWork, load=cluster_stub.load))
     site = SimpleNamespace(
-        name="startup", digest=cluster.recording.digest, path=Path(cluster.recording.path)
-    )
+        name="startup", digest=cluster.recording.digest, path=Path(cluster.recording.path),
+        variants={},
+    )  # fmt: skip
     local = driver.cluster_driver(
         "local:1",
         cluster.run,
