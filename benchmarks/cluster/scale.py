@@ -20,7 +20,7 @@ from synthetic_run import _frames, environment, metrics_of, record_of
 
 from benchmarks.run.report_scale import STACKS, measured_apart
 from benchmarks.shared.command import Figure
-from eyelevel.analysis.run_files import columns_of, kept_columns
+from eyelevel.analysis.run_files import columns_of, list_kept_columns
 from eyelevel.analysis.trials.table import RowParts
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
@@ -75,7 +75,7 @@ class Writer:
         self._draw = np.random.Generator(np.random.PCG64(11))
         self._packed: dict[int, bytes] = {}
         # Their values are made up, and they are kept as those that a slot computes.
-        self._columns = columns_of(metrics_of, kept_columns().version)
+        self._columns = columns_of(metrics_of, list_kept_columns().version)
 
     def write(self, trials: list[Trial]) -> None:
         """Records, pictures and rows."""

@@ -27,7 +27,7 @@ from eyelevel.analysis.stats.quantile import DECIDING_POWER
 from eyelevel.analysis.stats.quantile_gain import (
     blocks_to_decide,
     blocks_to_part,
-    bounded_gain,
+    compute_bounded_gain,
     one_block_error,
     one_block_error_at_most,
     quantile_gain,
@@ -71,7 +71,7 @@ class Loads:
         """Return the gain of one comparison, of a percentile or (None) of pairs."""
         values, reference = (self.draw(blocks, each, draw) for each in (slower, 0.0))
         if share is None:
-            return bounded_gain((values, reference, [math.inf] * self.sites), confidence)[0]
+            return compute_bounded_gain((values, reference, [math.inf] * self.sites), confidence)[0]
         return quantile_gain(values, reference, share, confidence)
 
 

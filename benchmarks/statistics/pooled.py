@@ -109,8 +109,9 @@ def simulate(
 def reaches_of(means: Floats, stack: int) -> tuple[Floats, Floats]:
     """Return each study's log gain of a stack against the first, and its three half widths.
 
-    `means`: studies x stacks x repetitions. `eyelevel.analysis.stats.pooled.pooled_log_gain` of
-    many studies at once, with every block there.
+    `means`: studies x stacks x repetitions. It computes
+    `eyelevel.analysis.stats.pooled.estimate_pooled_log_gain` for many studies at once, with every
+    block there.
     """
     _, stacks, blocks = means.shape
     differences = means[:, stack] - means[:, 0]
@@ -149,8 +150,9 @@ def ms_intervals_of(logs: Floats, levels: Floats, stack: int) -> tuple[Floats, F
     """Return each study's mean difference in ms, three intervals of it, and that of the log gain.
 
     `logs`: studies x stacks x sites x repetitions, `levels`: each site's time. Intervals are ways x
-    bounds x studies: of the two stacks alone, `eyelevel.analysis.stats.pooled.pooled_difference`,
-    and the gain's times the mean of both stacks, which moves the difference only by its own error.
+    bounds x studies: of the two stacks alone,
+    `eyelevel.analysis.stats.pooled.estimate_pooled_difference`, and the gain's times the mean of
+    both stacks, which moves the difference only by its own error.
     """
     _, stacks, _, blocks = logs.shape
     times = levels[:, None] * np.exp(logs)

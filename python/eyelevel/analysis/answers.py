@@ -32,7 +32,7 @@ from eyelevel.analysis.formats import (
     format_percent,
     format_signed_ms,
 )
-from eyelevel.analysis.gains.cells import NetworkGain, weighted_gain
+from eyelevel.analysis.gains.cells import NetworkGain, weight_gains
 from eyelevel.analysis.gains.exclusions import EXCLUDING
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.stats.censoring import SLOW_TIMES, Bound, Timeouts
@@ -500,7 +500,7 @@ def _answers_over_networks(contents: StudyResults) -> list[Answer]:
         gains = [
             gain for gain in contents.gains if (gain.comparison, gain.metric) == (asked, metric)
         ]
-        mean = weighted_gain(gains, weights)
+        mean = weight_gains(gains, weights)
         if mean.value is None or mean.low is None:
             answer_text = f"undetermined ({mean.reason})"
         else:

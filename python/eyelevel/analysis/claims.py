@@ -11,7 +11,7 @@ import polars as pl
 
 from eyelevel.analysis.decisions import rule_of
 from eyelevel.analysis.gains.cells import NetworkGain
-from eyelevel.analysis.gains.sequential import blocks_needed
+from eyelevel.analysis.gains.sequential import estimate_blocks_needed
 from eyelevel.analysis.stats.hypothesis import gain_equivalence
 from eyelevel.analysis.study import StudyResults
 from eyelevel.base.json_types import JsonObject
@@ -65,7 +65,7 @@ def is_first_look(contents: StudyResults) -> bool:
     return count_blocks(contents) < FIRST_LOOK_BLOCKS
 
 
-def undecided(contents: StudyResults) -> list[NetworkGain]:
+def find_undecided(contents: StudyResults) -> list[NetworkGain]:
     """Return the primary metric's gains whose verdict is open or absent."""
     primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
     return [gain for gain in primary if (verdict_of(contents, gain) or UNDECIDED[0]) in UNDECIDED]
@@ -188,8 +188,8 @@ def estimate_needed(contents: StudyResults) -> list[Undecided]:
         return []
     rule, minutes = rule_of(contents.planned), _block_minutes(contents.table)
     found = []
-    for gain in undecided(contents):
-        blocks = blocks_needed(gain, rule)
+    for gain in find_undecided(contents):
+        blocks = estimate_blocks_needed(gain, rule)
         more = None if blocks is None else blocks - gain.gain.n
         time = None if more is None else more * minutes[gain.network]
         of = (gain.network, gain.stack, gain.reference)

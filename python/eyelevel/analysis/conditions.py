@@ -30,7 +30,7 @@ _TYPES: Mapping[str, str] = {
 }
 
 
-def stacks_planned(plan: Plan) -> list[Stack]:
+def list_planned_stacks(plan: Plan) -> list[Stack]:
     """Return the plan's stacks with their browser settings, which are their own or the plan's."""
     return [with_browser(stack, browser_for(plan.browser, stack)) for stack in plan.stacks]
 
@@ -57,13 +57,15 @@ def describe_margin(plan: Plan) -> str:
 def describe_conditions(plan: Plan) -> str:
     """Return the unusual conditions of the loads as one clause; empty if there are none."""
     browser = plan.browser
-    clauses = _describe_values({stack.name: stack.visit for stack in stacks_planned(plan)}, _VISITS)
+    clauses = _describe_values(
+        {stack.name: stack.visit for stack in list_planned_stacks(plan)}, _VISITS
+    )
     clauses += _describe_values(
         {stack.name: stack.visitor or browser.visitor for stack in plan.stacks}, _VISITORS
     )
     if browser.is_chromium:
         connection_types = {
-            stack.name: stack.effective_connection_type for stack in stacks_planned(plan)
+            stack.name: stack.effective_connection_type for stack in list_planned_stacks(plan)
         }
         clauses += _describe_values(connection_types, _TYPES)
     else:

@@ -56,7 +56,7 @@ _PHRASES: dict[State, str] = {
 }
 
 
-def networks_compared(plan: Plan) -> list[str]:
+def list_compared_networks(plan: Plan) -> list[str]:
     """Return the names of the networks that are compared: all except counterfactuals."""
     twins = plan.causes.networks.values() if plan.causes else ()
     return [network.name for network in plan.networks if network.name not in twins]
@@ -71,7 +71,7 @@ def horizon_of(plan: Plan) -> Horizon:
 def rule_of(plan: Plan) -> Rule:
     """Return the rule that decides a plan's comparisons, each with its share of the level."""
     assert plan.stop is not None
-    family = max(1, len(plan.comparisons) * len(networks_compared(plan)))
+    family = max(1, len(plan.comparisons) * len(list_compared_networks(plan)))
     return Rule(
         smallest_effect=plan.smallest_effect_of_interest,
         significance_level=GAINS_LEVEL / family,
@@ -126,7 +126,7 @@ class Decisions:
     def __init__(self, plan: Plan, sites: Collection[str]) -> None:
         assert plan.stop is not None
         self._plan, self._sites, self._rule = plan, sites, rule_of(plan)
-        self._networks = networks_compared(plan)
+        self._networks = list_compared_networks(plan)
         self._due = interim_repetitions(plan.stop.blocks_min, plan.blocks)
         self._states: dict[Key, ComparisonState] = {}
 
@@ -223,7 +223,7 @@ def describe_decisions(decided: Sequence[ComparisonState], blocks: int) -> str:
     return "; ".join(clauses)
 
 
-def decided_gains(
+def make_decided_gains(
     gains: Sequence[NetworkGain],
     plan: Plan,
     sites: Sequence[str],
@@ -238,7 +238,7 @@ def decided_gains(
     decided = last_repetitions(stopped)
     last = {
         key: decided.get(key, plan.blocks)
-        for key in product(networks_compared(plan), plan.comparisons)
+        for key in product(list_compared_networks(plan), plan.comparisons)
     }
     found: dict[Key, NetworkGain] = {}
     for repetition in sorted(set(last.values())):
@@ -267,7 +267,7 @@ def _gains_of(
 
     Accompanying analyses keep only their values: their intervals do not allow for interim analyses.
     """
-    metric, networks = plan.primary_metric, networks_compared(plan)
+    metric, networks = plan.primary_metric, list_compared_networks(plan)
     every = sequential_gains(kept, metric, plan.comparisons, networks, sites, horizon_of(plan))
     every = with_margins(every, kept, metric, plan.smallest_effect_of_interest_ms)
     sequential = {(gain.network, gain.comparison): gain for gain in every}

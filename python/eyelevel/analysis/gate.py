@@ -28,7 +28,7 @@ from eyelevel.analysis.stats.quantile import (
 from eyelevel.analysis.stats.quantile_gain import (
     blocks_to_decide,
     blocks_to_part,
-    bounded_gain,
+    compute_bounded_gain,
     quantile_gain,
     repetitions_min,
 )
@@ -296,7 +296,7 @@ def _of_two(asked: Question, contents: StudyResults, confidence: float) -> Verdi
     horizon = horizon_of(contents.planned) if contents.may_stop else None
     if condition.quantile is None:
         loads, pool = (values, reference, limits), pool_of(asked, contents)
-        estimate, late = bounded_gain(loads, confidence, horizon, pool)
+        estimate, late = compute_bounded_gain(loads, confidence, horizon, pool)
         note = format_timeouts((late, ""))
     else:
         estimate = quantile_gain(values, reference, condition.quantile, confidence)

@@ -78,19 +78,21 @@ def read_facts(
     The table is cached in the run's directory if its metrics are those of
     `eyelevel.analysis.metrics`. Raises StoreError for a damaged record.
     """
-    columns = kept_columns() if measured_by is measure else columns_of(measured_by)
+    columns = list_kept_columns() if measured_by is measure else columns_of(measured_by)
     every = trials_table(directory, columns, processes)
     height, every = every.height, with_user_timings(every, plan["primary_metric"])
-    return height, every.join(planned_hashes(plan), on="hash", how="semi", maintain_order="left")
+    return height, every.join(
+        list_planned_hashes(plan), on="hash", how="semi", maintain_order="left"
+    )
 
 
 class GrowingFacts:
     """The facts of a running study, for repeated reading."""
 
     def __init__(self, directory: Path, plan: JsonMapping, measured_by: Measure = measure) -> None:
-        columns = kept_columns() if measured_by is measure else columns_of(measured_by)
+        columns = list_kept_columns() if measured_by is measure else columns_of(measured_by)
         self._table = GrowingTable(directory, columns)
-        self._planned = planned_hashes(plan)
+        self._planned = list_planned_hashes(plan)
         self._primary_metric = plan["primary_metric"]
 
     def read(self) -> pl.DataFrame:
@@ -99,7 +101,7 @@ class GrowingFacts:
         return table.join(self._planned, on="hash", how="semi", maintain_order="left")
 
 
-def kept_columns() -> Columns:
+def list_kept_columns() -> Columns:
     """Return the columns of a run's cached rows, with this code's version."""
     return columns_of(measure, code_version())
 
@@ -141,7 +143,7 @@ def _python_files(folder: Traversable, path: str) -> Iterator[tuple[str, Travers
             yield f"{path}/{each.name}", each
 
 
-def planned_hashes(plan: JsonMapping) -> pl.DataFrame:
+def list_planned_hashes(plan: JsonMapping) -> pl.DataFrame:
     """Return the hashes of the plan's trials as one column, `hash`, to join with."""
     return pl.DataFrame({"hash": [trial["hash"] for trial in plan["trials"]]})
 

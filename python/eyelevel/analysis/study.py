@@ -12,10 +12,10 @@ import polars as pl
 from eyelevel.analysis.decisions import (
     blocks_until,
     check_figure_metric,
-    decided_gains,
     horizon_of,
     judge_prefix,
     last_repetitions,
+    make_decided_gains,
     post_hoc_comparisons,
     read_comparisons,
     restrict_to_sites,
@@ -36,7 +36,7 @@ from eyelevel.analysis.gains.exclusions import (
     CensoredCell,
     ExclusionEffect,
     StepCells,
-    censored_cells,
+    analyse_censored_cells,
     compare_steps,
     exclusion_effects,
     restore_excluded,
@@ -65,7 +65,7 @@ from eyelevel.analysis.report_metrics import (
     without_absent,
 )
 from eyelevel.analysis.run_files import (
-    planned_hashes,
+    list_planned_hashes,
     read_environment,
     read_facts,
     read_plan_document,
@@ -182,7 +182,7 @@ class StudyResults:
         pools = {} if self.may_stop else pools_of(every, [metric], self.sites)
         others = compare_networks(cells, metric, self.sites, planned, pools)
         if self.may_stop:
-            others = decided_gains(
+            others = make_decided_gains(
                 others, self.planned, self.sites, self.stopped, lambda last: up_to(every, last)
             )
         return tuple(exclusion_effects(self.table, gains, others))
@@ -192,7 +192,7 @@ class StudyResults:
         """The comparisons with timed-out loads, analysed as censored; at most TESTED_MAX."""
         several = [cell for cell in self.cells if cell.pairs > 1 and math.isfinite(cell.limit)]
         chosen = select_timed_out(several, self.primary_metric, TESTED_MAX)
-        return tuple(censored_cells(chosen))
+        return tuple(analyse_censored_cells(chosen))
 
     @cached_property
     def paints(self) -> tuple[NetworkParts, ...]:
@@ -312,7 +312,7 @@ class StudyResults:
 
     @cached_property
     def between_machines(self) -> tuple[BetweenMachines, ...]:
-        """How much the primary metric's gains depend on the machine; empty if there is only one."""
+        """Return how gains of the primary metric depend on the machine; empty for one machine."""
         return between_machines(
             self.blocks.kept, self.cells, self.primary_metric, self.comparisons, self.networks
         )
@@ -349,7 +349,7 @@ def _to_be_run(plan: JsonObject, facts: pl.DataFrame, ends: Mapping[str, int]) -
         for trial in plan["trials"]
         if trial["repetition"] <= ends.get(trial["network"], trial["repetition"])
     ]
-    return facts.join(planned_hashes(plan), on="hash", how="semi", maintain_order="left")
+    return facts.join(list_planned_hashes(plan), on="hash", how="semi", maintain_order="left")
 
 
 def read_contents(
@@ -378,7 +378,7 @@ def read_contents(
     found = facts.height
     if sites:
         plan = restrict_to_sites(plan, sites)
-        facts = facts.join(planned_hashes(plan), on="hash", how="semi", maintain_order="left")
+        facts = facts.join(list_planned_hashes(plan), on="hash", how="semi", maintain_order="left")
     stopped = read_stopped(directory)
     if stopped:
         facts = _to_be_run(plan, facts, stopped["networks"])
@@ -413,7 +413,7 @@ def read_contents(
     gains = with_margins(gains, blocks.kept, plan["primary_metric"], least_ms)
     if plan.get("stop"):
         ends = stopped["networks"] if stopped else {}
-        gains = decided_gains(
+        gains = make_decided_gains(
             gains,
             typed,
             site_names,

@@ -46,8 +46,8 @@ class LoadSettings:
     quic_origins: tuple[str, ...] = ()
     """`host:port` of every origin that must be reached by QUIC; only used with `h3`."""
     blocked_urls: tuple[str, ...] = ()
-    """What the recording lacks on purpose and the browser must not ask for: URLs, with `*` for any
-    characters. Hosts that a plan blocks are `browser.blocked_hosts`."""
+    """The URLs that an edit blocked, which the browser must not request; `*` stands for any
+    characters. Hosts that a plan blocks are in `browser.blocked_hosts`."""
     own_hosts: tuple[tuple[str, str], ...] = ()
     """Hosts that Chromium maps to these addresses instead of resolving them."""
     spki_sha256: str | None = None

@@ -43,7 +43,7 @@ class SchedulerChoice:
     listen: tuple[str, int] | None = None
     address: str = ""
     protection: Protection = "own"
-    """How a scheduler on this machine is protected."""
+    """The protection of a scheduler on this machine."""
     security: Security = field(default_factory=without_tls, compare=False)
     """TLS settings for connecting to `address`."""
 

@@ -458,7 +458,7 @@ class LiveNetwork:
         self.command_prefix: tuple[str, ...] = ()
         """Prefix of a browser's command."""
         self.remark = ""
-        """How it differs from the machine's own network; "" if it does not."""
+        """The difference from the machine's own network, in words; "" if there is none."""
         self.startup_ms = 0.0
 
     def __enter__(self) -> Self:

@@ -68,7 +68,7 @@ LATENESS_RTT_SHARE_MAX = 0.05
 """The latest packet may be late by the larger of 5 ms and 5 % of the minimum RTT."""
 
 
-def starved(path: JsonMapping, host: JsonMapping, rtt_ms_min: float) -> str:
+def find_starvation(path: JsonMapping, host: JsonMapping, rtt_ms_min: float) -> str:
     """Return why a single transfer is invalid, by the lab's `path` and `host`; else ""."""
     return (
         describe_suspension(host)

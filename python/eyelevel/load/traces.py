@@ -64,7 +64,10 @@ def check_trace_files(trace_files: Mapping[str, str], network: Network) -> None:
 
 
 def check_recording(archive: str, site_digest: str, planned_digest: str) -> None:
-    """Raise InputChangedError if the recording that a lab serves is not the plan's."""
+    """Compare the digest of the recording that a lab serves with the plan's.
+
+    Raises InputChangedError if they differ.
+    """
     if site_digest != planned_digest:
         raise InputChangedError(
             f"the recording {archive} has changed since the plan was read (its digest is "

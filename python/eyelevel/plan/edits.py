@@ -13,7 +13,8 @@ from eyelevel.base.errors import unknown
 from eyelevel.base.json_types import JsonObject
 
 Within = Literal["page", "all", "named", "none"]
-"""Where an edit applies without `in`: in the page, in all that it fits, nowhere, or it has none."""
+"""The default scope of an edit, without `in`: the page, all objects that it fits, no object, or the
+edit takes no `in`."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class EditKind:
     second: str = ""
     """The key of a second value in a plan's table."""
     separator: str = ""
-    """What stands before the second value in the short form."""
+    """The text between both values in the short form."""
     second_default: str = ""
 
 
@@ -122,7 +123,7 @@ class Edit:
     kind: str
     value: str
     within: str = ""
-    """Which objects it is for; empty where the kind says that."""
+    """The pattern of the objects that it applies to; empty for the default of its kind."""
     second: str = ""
 
     @property
@@ -173,7 +174,7 @@ def parse_change(text: str) -> Edit | None:
             value, second = before.strip(), after.strip()
         elif kind.name == "replace":
             raise ValueError(f"`{text}` lacks the text in its place; write `{kind.example}`")
-    return _checked(Edit(kind.name, value, within, second), text)
+    return _check_edit(Edit(kind.name, value, within, second), text)
 
 
 def parse_edit(table: Mapping[str, object]) -> Edit:
@@ -200,10 +201,10 @@ def parse_edit(table: Mapping[str, object]) -> Edit:
         raise ValueError(f"edit `{kind.name}` lacks `{kind.second}`; write it")
     second = str(table.get(kind.second, kind.second_default)) if kind.second else ""
     edit = Edit(kind.name, str(table[kind.name]), str(table.get("in", "")), second)
-    return _checked(edit, edit.name)
+    return _check_edit(edit, edit.name)
 
 
-def _checked(edit: Edit, text: str) -> Edit:
+def _check_edit(edit: Edit, text: str) -> Edit:
     kind = _BY_NAME[edit.kind]
     if not edit.value:
         raise ValueError(f"`{text}` lacks {kind.value}; write `{kind.example}`")

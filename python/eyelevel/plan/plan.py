@@ -19,8 +19,8 @@ BLOCKS_MAX = 10_000  # far beyond any study, so that a typo does not start a run
 SMALLEST_EFFECT = 0.05
 """Default of the smallest effect of interest."""
 SMALLEST_EFFECT_OF_VARIANTS = (0.02, 10.0)
-"""The same of a plan with variants, as a share and in ms: a page changes by small steps, and
-several of them add up; below 10 ms, less than a frame of the screen, nobody sees any."""
+"""The default of a plan with variants, as a share and in ms: pages change by small steps that add
+up, but 10 ms are less than one frame of a 60 Hz screen, which no user sees."""
 Blocks = Annotated[int, Ge(1), Le(BLOCKS_MAX)]
 Seed = Annotated[int, Ge(0), Lt(2**63)]
 SmallestEffect = Annotated[Share, Gt(0)]
@@ -64,7 +64,7 @@ class Plan(Settings):
     causes: Causes | None = None
     """Counterfactual twins of stacks and networks."""
     smallest_effect_of_interest_ms: SmallestEffectMs | None = None
-    """The same in ms: of the two, what is more counts. None: only the share does."""
+    """The smallest effect of interest in ms; the larger of both counts. None: the share alone."""
     smallest_effect_reason: str = ""
     """Why a smaller effect does not matter; "" if the plan gives no reason."""
     trace_files: Mapping[str, str] = field(default_factory=dict)

@@ -47,7 +47,7 @@ def only_cdns(tables: Sequence[pl.DataFrame], cdns: Sequence[str]) -> list[pl.Da
     return [table.filter(pl.col("cdn").str.to_lowercase().is_in(wanted)) for table in tables]
 
 
-def only_connected_by(
+def select_connected_by(
     tables: Sequence[pl.DataFrame], protocols: Sequence[str]
 ) -> list[pl.DataFrame]:
     """Return all rows of the hosts that connected over each of `protocols`, per table.

@@ -89,14 +89,14 @@ def side_by_side(rows: Iterable[JsonMapping], servers: Sequence[str]) -> list[Js
                 difference = _difference(side, reference)
                 claims.append(difference.p)
                 entries.append(_entry(side, reference) | {"difference_ms": difference.as_json()})
-    needed = _blocks_needed(claims, max((entry["connected"] for entry in entries), default=0))
+    needed = _count_blocks_needed(claims, max((entry["connected"] for entry in entries), default=0))
     for entry, p in zip(entries, holm(claims), strict=True):
         verdict = _verdict(entry["difference_ms"]["value"], None if needed else p)
         entry |= {"p_holm": p, "verdict": verdict, "blocks_needed": needed}
     return entries
 
 
-def _blocks_needed(claims: Sequence[float | None], blocks: int) -> int | None:
+def _count_blocks_needed(claims: Sequence[float | None], blocks: int) -> int | None:
     """Return how many blocks a verdict needs.
 
     Returns None if the same sign in all `blocks` would suffice.

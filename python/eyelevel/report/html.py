@@ -82,7 +82,7 @@ def table(
     )
 
 
-def titled_section(identity: str, title: str, *content: object) -> Markup:
+def make_titled_section(identity: str, title: str, *content: object) -> Markup:
     """Return a section with a heading and an anchor for links."""
     heading = element("h2", title, id=identity)
     return element("section", heading, *content, aria_labelledby=identity)

@@ -9,7 +9,7 @@ from eyelevel.base.json_types import JsonObject
 from eyelevel.report.html import Markup, element, escape, join, table, with_code
 
 
-def collapsed_table(
+def make_collapsed_table(
     summary: str,
     caption: str,
     columns: list[str],
@@ -26,10 +26,10 @@ def collapsed_table(
     )
 
 
-def tested_cell(test: DifferenceTest, letter: str) -> object:
+def make_tested_cell(test: DifferenceTest, letter: str) -> object:
     """Return a p value above its statistic, or why there is none."""
     if test.p is None or test.statistic is None:
-        return undetermined_cell(test.reason)
+        return make_undetermined_cell(test.reason)
     freedom = ", ".join(f"{count:.3g}" for count in test.degrees_of_freedom)
     name = f"{letter}({freedom})" if freedom else letter
     statistic = format_number(test.statistic, ".3g")
@@ -41,7 +41,7 @@ def estimate_cell(
 ) -> Markup:
     """Return a value above its interval, or why there is none; `class_` applies to the value."""
     if estimate.value is None:
-        return undetermined_cell(estimate.reason)
+        return make_undetermined_cell(estimate.reason)
     value: object = format_value(estimate.value)
     if class_:
         value = element("span", value, class_=class_)
@@ -58,19 +58,19 @@ def brief_cell(estimate: Estimate, format_value: Callable[[float], str]) -> Mark
     return escape(format_value(estimate.value))
 
 
-def undetermined_cell(reason: str) -> Markup:
+def make_undetermined_cell(reason: str) -> Markup:
     """Return a cell for an undetermined result, with the reason."""
     return join(["undetermined", element("small", reason)])
 
 
-def compared_json(compared: object, *more: str) -> dict[str, object]:
+def make_compared_json(compared: object, *more: str) -> dict[str, object]:
     """Return the keys that identify a comparison, and the fields named by `more`."""
     return {
         name: getattr(compared, name) for name in ("network", "stack", "reference", "metric", *more)
     }
 
 
-def tested_json(test: DifferenceTest) -> JsonObject:
+def make_tested_json(test: DifferenceTest) -> JsonObject:
     """Return a test as JSON."""
     return {
         "statistic": test.statistic,

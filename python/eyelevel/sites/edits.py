@@ -30,7 +30,7 @@ class Matches:
     edit: str
     """The edit's short form."""
     matches: int
-    """How often it matched: elements, texts, objects or fields; never 0."""
+    """The number of elements, texts, objects or fields that it matched; never 0."""
     objects: tuple[str, ...]
     """The URLs of the objects in which it matched."""
 
@@ -62,7 +62,7 @@ def derive(recording: Path, edits: Sequence[Edit]) -> Derived:
             write_whole(folder / _REPORT, json.dumps(report).encode())
             _keep(folder, kept)
     source = Source(str(kept / _REPORT), CHECKED)
-    return _derived(path, parse_object(read_bytes(kept / _REPORT, source), source))
+    return _read_derived(path, parse_object(read_bytes(kept / _REPORT, source), source))
 
 
 def write_edited(recording: Path, edits: Sequence[Edit], out: Path) -> JsonMapping:
@@ -76,7 +76,7 @@ def write_edited(recording: Path, edits: Sequence[Edit], out: Path) -> JsonMappi
     return report
 
 
-def _derived(path: Path, report: JsonMapping) -> Derived:
+def _read_derived(path: Path, report: JsonMapping) -> Derived:
     matches = tuple(
         Matches(each["edit"], each["matches"], tuple(each["objects"])) for each in report["edits"]
     )

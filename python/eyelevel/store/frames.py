@@ -80,7 +80,7 @@ def _begin_encoding(pictures: Sequence[Picture], encoders: Executor) -> list[Cal
         changed_pictures += changed.size / picture.size
         effort = LESS_EFFORT if changed_pictures <= HASTY_AFTER_PICTURES else HASTY_EFFORT
         differs = any_channel(changed != after[top:bottom, left:right])
-        unchanged = _unused_colour(changed, differs)
+        unchanged = _find_unused_colour(changed, differs)
         for channel in range(3):
             np.copyto(changed[..., channel], unchanged[channel], where=~differs)
         # Animations repeat frames: equal boxes are encoded once.
@@ -129,7 +129,7 @@ def _box(after: Picture, picture: Picture) -> tuple[int, int, int, int]:
     return int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
 
 
-def _unused_colour(picture: Picture, among: NDArray[np.bool_]) -> tuple[int, int, int]:
+def _find_unused_colour(picture: Picture, among: NDArray[np.bool_]) -> tuple[int, int, int]:
     """Return the first colour, from black on, that no pixel selected by `among` has."""
     red, green, blue = (picture[..., channel] for channel in range(3))
     for level in range(256):

@@ -109,7 +109,7 @@ class Connection(TypedDict):
 
 @with_config(OBSERVED)
 class Arrival(TypedDict):
-    """How late the path read packets."""
+    """The delays with which the path read packets."""
 
     lateness_us_p99: Number | None
     lateness_us_max: Number | None

@@ -3,7 +3,7 @@ import re
 import pytest
 from synthetic_run import SITES, metrics_of, write_run
 
-from eyelevel.analysis.conditions import describe_conditions, stacks_planned
+from eyelevel.analysis.conditions import describe_conditions, list_planned_stacks
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.file.change import question_plan
 from eyelevel.plan.presets import preset_text
@@ -87,14 +87,14 @@ def test_stacks_are_told_with_what_the_browser_knew(contents, tmp_path):
     ],
 )
 def test_what_the_browser_was_told_follows_from_visit_and_browser(contents, line, visitor, seen):
-    for own in stacks_planned(contents(f"{line}\n{TEXT}").planned):
+    for own in list_planned_stacks(contents(f"{line}\n{TEXT}").planned):
         assert (own.visitor, own.effective_connection_type) == (visitor, seen)
 
 
 def test_a_visit_of_one_stack_is_said_of_that_stack(contents):
     found = contents(question_plan(SITES, "visit=repeat", ["dsl"], blocks_max=6))
     (changed,) = (stack for stack in found.stacks if stack != "tcp+")
-    visits = {each.name: each.visit for each in stacks_planned(found.planned)}
+    visits = {each.name: each.visit for each in list_planned_stacks(found.planned)}
     assert visits == {"tcp+": "first", changed: "repeat"}
     assert describe_conditions(found.planned).startswith(f"{changed} on a repeat visit (")
 

@@ -22,7 +22,7 @@ from eyelevel.analysis.gate import (
 )
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.analysis.stats.estimate import Estimate
-from eyelevel.analysis.stats.quantile_gain import blocks_to_part, bounded_gain
+from eyelevel.analysis.stats.quantile_gain import blocks_to_part, compute_bounded_gain
 from eyelevel.analysis.stats.sequential import Horizon
 from eyelevel.cli.results.gate import conclude
 from eyelevel.plan.presets import preset_text
@@ -199,7 +199,7 @@ def test_a_gate_of_a_study_that_may_stop_has_bounds_that_hold_at_every_look(tmp_
         f"; about {near.blocks_needed} blocks without `stop` would be enough"
     )
     of_two = pair_loads(questions([condition(near.name.split(" [")[0])], ["dsl"], [])[0], run)
-    expected, _ = bounded_gain(of_two, 1 - 0.05 / 3, Horizon(6, 40))
+    expected, _ = compute_bounded_gain(of_two, 1 - 0.05 / 3, Horizon(6, 40))
     assert near.estimate == expected
 
 

@@ -16,7 +16,7 @@ import pytest
 from synthetic_cluster import SyntheticCluster, tree
 from timeouts import TEST_TIMEOUT_S
 
-from eyelevel.analysis.run_files import kept_columns
+from eyelevel.analysis.run_files import list_kept_columns
 from eyelevel.analysis.trials.table import trials_table
 from eyelevel.base.errors import LaterError
 from eyelevel.cluster import connection
@@ -41,7 +41,7 @@ def assert_rows_came_with_the_trials(directory):
     def nobody(record, frames):
         raise AssertionError("a row is computed again")
 
-    columns = kept_columns()
+    columns = list_kept_columns()
     came = trials_table(directory, replace(columns, measure=nobody))
     shutil.rmtree(directory / "rows", ignore_errors=True)
     (directory / "trials.parquet").unlink()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eyelevel.load.rules import describe_suspension, starved
+from eyelevel.load.rules import describe_suspension, find_starvation
 
 IN_TIME = {"lateness_us_p99": 90.0, "lateness_us_max": 400.0}
 SIDE = {**IN_TIME, "arrival": IN_TIME}
@@ -29,13 +29,13 @@ def still(process, ms):
 )
 def test_a_load_with_a_suspended_process_is_starved(seen, reason):
     host = {**CALM, "suspended": seen}
-    assert starved(PATH, host, 24.0) == reason
+    assert find_starvation(PATH, host, 24.0) == reason
     assert describe_suspension(host) == reason
 
 
 def test_a_record_of_before_says_nothing_of_it():
-    assert starved(PATH, CALM, 24.0) == describe_suspension(CALM) == ""
+    assert find_starvation(PATH, CALM, 24.0) == describe_suspension(CALM) == ""
 
 
 def test_a_transfer_alone_is_starved_by_steal():
-    assert "hypervisor took 2.1%" in starved(PATH, {"cpu_steal_share": 0.021}, 24.0)
+    assert "hypervisor took 2.1%" in find_starvation(PATH, {"cpu_steal_share": 0.021}, 24.0)

@@ -8,7 +8,7 @@ from eyelevel.base.errors import ProbeError
 from eyelevel.probes.analysis import analyse
 from eyelevel.probes.differences import FILES_MAX, times_of
 from eyelevel.probes.reading import SCHEMA, datasets_of, period, read_file
-from eyelevel.probes.selection import only_connected_by, only_hosts
+from eyelevel.probes.selection import only_hosts, select_connected_by
 
 DATA = ROOT.parent / "shared" / "data" / "jaeger"
 
@@ -72,7 +72,7 @@ def test_a_dataset_counts_failed_attempts_and_knows_when_nothing_is_known() -> N
     ],
 )
 def test_of_his_three_sites_two_connected_over_all_protocols(name: str, hosts: list[str]) -> None:
-    (kept,) = only_connected_by([thesis(name)], ["tls1.2", "tls1.3", "quic"])
+    (kept,) = select_connected_by([thesis(name)], ["tls1.2", "tls1.3", "quic"])
     assert sorted(kept["host"].unique()) == hosts
     assert kept.height == thesis(name).filter(pl.col("host").is_in(hosts)).height
 
@@ -85,11 +85,11 @@ def test_hosts_have_to_connect_over_all_within_one_file() -> None:
     twice = [{"host": "twice", "protocol": "quic"}] * 2
     first = made(*both, failed, unmeasured, *over_tls, *twice)
     second = made({"host": "apart", "protocol": "quic"}, file="g")
-    kept = only_connected_by([first, second], ["tls1.3", "quic"])
+    kept = select_connected_by([first, second], ["tls1.3", "quic"])
     assert [sorted(set(table["host"])) for table in kept] == [["both"], []]
     assert [row["file"] for row in analyse(kept).datasets] == ["f"]
     with pytest.raises(ProbeError, match="no host in any file connected"):
-        only_connected_by([first, second], ["tcp", "quic"])
+        select_connected_by([first, second], ["tcp", "quic"])
 
 
 def test_a_host_is_found_whatever_its_case_and_a_missing_one_is_named() -> None:

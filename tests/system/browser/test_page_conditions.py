@@ -5,7 +5,7 @@ import json
 import pytest
 from pages import STOPPED_S, decoded
 
-from eyelevel.analysis.trials.facts import unexplained_gap_ms
+from eyelevel.analysis.trials.facts import find_unexplained_gap_ms
 from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.browsers import load_page
 from eyelevel.browser.chromium.process import find_executable
@@ -23,7 +23,7 @@ except BrowserStartError as error:
 
 def worst_gap_ms(raw: RawLoad) -> float:
     navigation = raw.navigation
-    return unexplained_gap_ms(navigation.timer_gaps_ms, navigation.long_tasks_ms)
+    return find_unexplained_gap_ms(navigation.timer_gaps_ms, navigation.long_tasks_ms)
 
 
 def test_a_page_sees_the_device_that_was_asked_for(origin: str):
@@ -63,7 +63,7 @@ def test_a_renderer_that_was_not_run_is_noticed(origin: str):
 def test_a_busy_page_explains_its_gap(origin: str):
     raw = load_page(LoadSettings(origin + "/busy", HTTP1))
     gaps, tasks = raw.navigation.timer_gaps_ms, raw.navigation.long_tasks_ms
-    explained = [length - unexplained_gap_ms([(at, length)], tasks) for at, length in gaps]
+    explained = [length - find_unexplained_gap_ms([(at, length)], tasks) for at, length in gaps]
     # The timer could not run beside the task of 400 ms. A busy machine makes a gap longer, and adds
     # gaps of its own; the task explains its part of one all the same.
     assert max(explained) > 350, (gaps, tasks)

@@ -7,7 +7,7 @@ import time
 import pytest
 from raw_lab import NOBODY, SENDER, inside, raw_lab, send, stopped, summary_of
 
-from eyelevel.load.rules import starved
+from eyelevel.load.rules import find_starvation
 
 STOPPED_S = 0.006
 """Longer than a packet may be late."""
@@ -40,7 +40,7 @@ def test_whoever_reads_late_is_seen_though_all_is_released_in_time(user: tuple[s
         path[way] |= {"lateness_us_p99": 0, "lateness_us_max": 0}
     # What the machine did to the one packet of the other direction is not asked here.
     path["down"]["arrival"] |= {"lateness_us_p99": 0, "lateness_us_max": 0}
-    assert "up were read" in starved(path, {"cpu_steal_share": 0.0}, 400.0)
+    assert "up were read" in find_starvation(path, {"cpu_steal_share": 0.0}, 400.0)
 
 
 def test_the_kernels_stamps_are_of_the_labs_own_device() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from raw_lab import NOBODY, SENDER, inside, raw_lab, send, stopped, summary_of
 
-from eyelevel.load.rules import starved
+from eyelevel.load.rules import find_starvation
 
 ROUNDS = 25
 """Of 1000 packets. A TUN device's queue holds 20 000, a packet socket fewer."""
@@ -61,7 +61,7 @@ def assert_starved(path: dict[str, Any], end: str, source: str) -> None:
     for way in ("down", "up"):
         late = {"lateness_us_p99": 0, "lateness_us_max": 0}
         path[way] |= late | {"arrival": late}
-    reason = starved(path, {"cpu_steal_share": 0.0}, 400.0)
+    reason = find_starvation(path, {"cpu_steal_share": 0.0}, 400.0)
     assert f"at the {end}" in reason and source in reason, reason
 
 

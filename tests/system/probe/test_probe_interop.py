@@ -14,7 +14,7 @@ from eyelevel.base.json_types import JsonMapping
 from eyelevel.lab.client import Lab
 from eyelevel.lab.prober import probe_events
 from eyelevel.load.servers.known import Served, parse_servers
-from eyelevel.load.servers.visits import generated_site, running
+from eyelevel.load.servers.visits import running, write_generated_site
 from eyelevel.load.traces import read_stages
 from eyelevel.plan.networks.compose import NetworkWords, compose
 from eyelevel.plan.networks.network import lab_path
@@ -39,7 +39,7 @@ def named(name: str, *options: str) -> Served:
 @contextmanager
 def lab_of(served: Served, protocol: str) -> Iterator[Place]:
     with (
-        generated_site() as site,
+        write_generated_site() as site,
         running(served, protocol, site, lab_path(NETWORK), NETWORK, 1) as place,
     ):
         yield place

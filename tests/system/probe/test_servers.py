@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from eyelevel.base.errors import ProbeError
 from eyelevel.cli.probe.commands import app
 from eyelevel.load.servers.known import parse_servers
-from eyelevel.load.servers.visits import generated_site, in_order, rows_of
+from eyelevel.load.servers.visits import in_order, rows_of, write_generated_site
 from eyelevel.load.traces import read_stages
 from eyelevel.plan.networks.compose import NetworkWords, compose
 from eyelevel.probes.servers import side_by_side
@@ -29,7 +29,7 @@ def test_a_known_delay_is_told_and_far_beyond_what_two_of_the_same_differ() -> N
     served, _ = parse_servers("ours,ours,ours+20ms")
     served = [dataclasses.replace(each, protocols=("tls1.3",)) for each in served]
     network = compose(NetworkWords(rtt="20ms"), read_stages)
-    with generated_site() as site:
+    with write_generated_site() as site:
         rows = [
             row
             for visit in in_order(served, BLOCKS, 1)

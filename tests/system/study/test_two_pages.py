@@ -14,7 +14,7 @@ from eyelevel.store.directory import iterate_trials
 COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
 SCRIPT = PAGE_URL + "slow.js"
 BLOCKING_MS = 300
-"""How long the script of the page after its change keeps the page from being painted."""
+"""The time by which the script of the changed page delays painting."""
 WITH_SCRIPT = {
     **BODIES,
     "": ("text/html", PAGE.replace(b"<h1>", b"<script src=/slow.js></script><h1>")),

@@ -19,7 +19,7 @@ FRAMES_PER_S = 60
 """The compositor's highest rate; a frame is shown within 17 ms of its time."""
 
 STILL_MS = 500.0
-"""How long the last frame is shown."""
+"""The time for which the last frame is shown."""
 
 VIDEO_S_MAX = 300.0
 """The longest video: a load ends after 180 s at the latest, so that more is a damaged record."""

@@ -1,8 +1,8 @@
-"""What a comparison of variants finds of a variant against itself, in the loads of the run itself.
+"""The A/A test beside a comparison of variants: each variant against itself, from the run's loads.
 
-Neighbouring repetitions of one variant are taken for a block, and which of the two is the variant
-and which the reference is drawn anew, many times, for all sites alike. Whatever is found then is
-noise: that of the page, the browser and the machine, from the loads that the claim rests on.
+Two neighbouring repetitions of one variant form a block, and which of the two counts as the
+reference is drawn 1,000 times, for all sites alike. The differences found are noise of the page,
+the browser and the machine.
 """
 
 import math

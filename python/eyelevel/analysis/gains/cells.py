@@ -48,9 +48,9 @@ from eyelevel.analysis.stats.paired_gains import (
 from eyelevel.analysis.stats.pooled import (
     Pool,
     beside_gain,
+    estimate_pooled_difference,
+    estimate_pooled_gain,
     pool_of,
-    pooled_difference,
-    pooled_gain,
 )
 from eyelevel.analysis.trials.blocks import limit_of, with_timeouts
 from eyelevel.plan.comparisons import Compared, Comparison
@@ -180,7 +180,7 @@ class NetworkGain(Compared):
     """One-sided bounds for whether a difference is too small to matter, for studies that may stop
     early. Each holds alone at the comparison's level."""
     family: int = 1
-    """How many tests of the primary metric, on all networks, are corrected together."""
+    """The number of tests of the primary metric, on all networks, that are corrected together."""
     least_share: float = 0.0
     """The plan's smallest effect of interest in ms, as a share of the reference's mean; 0 without
     one."""
@@ -328,7 +328,7 @@ def _gain_over_sites(
         *key,
         gain=name_single([cell.site for cell in cells], ~np.isnan(x), gain),
         median=median_gain(x, r),
-        difference=pooled_difference(*limited, pool),
+        difference=estimate_pooled_difference(*limited, pool),
         ratio_of_means=ratio_over_sites(x, r),
         slow_loads=slow_loads(x, r) if primary else None,
         timeouts=late,
@@ -354,7 +354,7 @@ def name_single(sites: Sequence[str], there: NDArray[np.bool_], gain: Estimate) 
 def _gain(limited: tuple[Floats, Floats], too_many_late: str, pool: Pool | None = None) -> Estimate:
     if too_many_late:
         return undetermined(too_many_late, limited[0].shape[-1])
-    return pooled_gain(*limited, pool)
+    return estimate_pooled_gain(*limited, pool)
 
 
 def _cell(key: tuple[str, str, str, str, str], loads: Loads, limit: float = math.inf) -> Cell:
@@ -449,7 +449,7 @@ def family_of(metric: str) -> str:
     return f"{metric}, all networks and comparisons"
 
 
-def weighted_gain(gains: Sequence[NetworkGain], weights: Mapping[str, float]) -> Estimate:
+def weight_gains(gains: Sequence[NetworkGain], weights: Mapping[str, float]) -> Estimate:
     """Return the weighted mean over networks of one stack's gains.
 
     The weights are taken as known; errors of different networks add in squares, and the interval is

@@ -122,7 +122,7 @@ class CensoredCell:
     log_rank: DifferenceTest
 
 
-def censored_cells(cells: Sequence[Cell]) -> list[CensoredCell]:
+def analyse_censored_cells(cells: Sequence[Cell]) -> list[CensoredCell]:
     """Analyse each of `cells` as censored, in their order."""
     censored = []
     for cell in cells:

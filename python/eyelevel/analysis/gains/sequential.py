@@ -155,7 +155,7 @@ def comparison_states(
     return states
 
 
-def blocks_needed(gain: NetworkGain, rule: Rule) -> int | None:
+def estimate_blocks_needed(gain: NetworkGain, rule: Rule) -> int | None:
     """Return the blocks of a study that would decide this comparison in four of five cases.
 
     It assumes the present values. None if there is no interval, or if 1,000 blocks are too few.

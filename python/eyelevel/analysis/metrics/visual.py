@@ -65,7 +65,7 @@ class VisualHistory:
     histograms: NDArray[np.int64]
     """frames x 3 x 256: pixels of each channel and value, near-white pixels left out."""
     brightness: tuple[NDArray[np.uint8], ...]
-    """The same frames in grey, each about `BRIGHTNESS_WIDTH_PX` wide."""
+    """The frames in grey, in the order of `at_ms`, each about `BRIGHTNESS_WIDTH_PX` wide."""
 
     @property
     def changed(self) -> bool:
@@ -390,7 +390,7 @@ SLOPE_22 = np.tan(np.pi / 8)
 """The slope at 22.5 degrees, half of a sector."""
 
 EDGE_REACH_PIXELS = BLUR_PIXELS // 2 + 2
-"""How far away a pixel still influences another's gradient: blur, Sobel's operator, thinning."""
+"""The distance within which pixels influence a gradient: blur, Sobel's operator, thinning."""
 
 
 def edges(picture: Luma) -> NDArray[np.bool_]:

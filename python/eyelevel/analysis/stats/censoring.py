@@ -235,10 +235,10 @@ def slow_loads(values: ArrayLike, reference: ArrayLike) -> SlowLoads:
     there = ~(np.isnan(x) | np.isnan(r))
     pairs = int(there.sum())
     if not there.any(axis=1).all():
-        return _unknown("no complete block is left", pairs)
+        return _withhold_slow_loads("no complete block is left", pairs)
     medians = [np.nanmedian(np.where(there, runs, np.nan), axis=1) for runs in (x, r)]
     if np.isinf(medians).any():
-        return _unknown("half of a site's loads timed out", pairs)
+        return _withhold_slow_loads("half of a site's loads timed out", pairs)
     slow, slow_reference = (
         there & (runs > SLOW_TIMES * median[:, None])
         for runs, median in zip((x, r), medians, strict=True)
@@ -257,5 +257,5 @@ def _share(slow: Floats, pairs: int) -> Estimate:
     return Estimate(count / pairs, *binomial_interval(count, pairs, CONFIDENCE), n=pairs)
 
 
-def _unknown(reason: str, pairs: int) -> SlowLoads:
+def _withhold_slow_loads(reason: str, pairs: int) -> SlowLoads:
     return SlowLoads(undetermined(reason, pairs), undetermined(reason, pairs), pairs, None)

@@ -17,7 +17,7 @@ from eyelevel.analysis.stats.estimate import (
 )
 from eyelevel.analysis.stats.paired_gains import as_gain
 from eyelevel.analysis.stats.quantile import DECIDING_POWER
-from eyelevel.analysis.stats.quantile_gain import Loads, blocks_to_part, bounded_log_gain
+from eyelevel.analysis.stats.quantile_gain import Loads, blocks_to_part, compute_bounded_log_gain
 from eyelevel.analysis.stats.sequential import Horizon
 
 Horizons = tuple[Horizon, Horizon] | None
@@ -81,8 +81,8 @@ def _log_gain(loads: Loads, late: Timeouts, confidence: float, horizon: Horizon 
     if late.too_many:
         return undetermined(late.too_many, late.pairs)
     if horizon is None:
-        return bounded_log_gain(loads, confidence)
-    sequence = bounded_log_gain(loads, (1 + confidence) / 2, horizon)
+        return compute_bounded_log_gain(loads, confidence)
+    sequence = compute_bounded_log_gain(loads, (1 + confidence) / 2, horizon)
     return replace(sequence, standard_error=None)  # a t interval made from it would not hold
 
 

@@ -413,7 +413,7 @@ def rates_differ(happened: Sequence[Sequence[bool]], seed: int = 1) -> RateTest:
     counts = [sum(row[column] for row in informative) for column in range(columns)]
     sizes = [sum(row) for row in informative]
     p = _exact_p(sizes, columns, _spread(counts))
-    return RateTest(p if p is not None else _sampled_p(sizes, columns, _spread(counts), seed))
+    return RateTest(p if p is not None else _sample_p(sizes, columns, _spread(counts), seed))
 
 
 def _spread(counts: Sequence[int]) -> int:
@@ -436,7 +436,7 @@ def _exact_p(sizes: Sequence[int], columns: int, observed: int) -> float | None:
     return min(1.0, sum(w for counts, w in states.items() if _spread(counts) >= observed))
 
 
-def _sampled_p(sizes: Sequence[int], columns: int, observed: int, seed: int) -> float:
+def _sample_p(sizes: Sequence[int], columns: int, observed: int, seed: int) -> float:
     stream = np.random.PCG64(seed)
     counts = np.zeros((RESAMPLES, columns), dtype=np.int64)
     for size in sizes:

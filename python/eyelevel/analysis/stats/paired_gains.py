@@ -48,7 +48,7 @@ def geometric_gain(
 
 def log_gain(values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
     """Return the gain as a mean log ratio, the form in which it is computed."""
-    x, r = paired_loads(values, reference)
+    x, r = pair_loads(values, reference)
     n = x.shape[-1]
     if n == 0:
         return undetermined("no complete block is left")
@@ -66,13 +66,13 @@ def difference_over_sites(
 
     The interval is that of `mean_over_repetitions`.
     """
-    x, r = paired_loads(values, reference)
+    x, r = pair_loads(values, reference)
     if np.isinf(x).any() or np.isinf(r).any():
         return undetermined("a load timed out, so there is no mean", x.shape[-1])
     return mean_over_repetitions(x - r, confidence)
 
 
-def paired_loads(values: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats]:
+def pair_loads(values: ArrayLike, reference: ArrayLike) -> tuple[Floats, Floats]:
     """Return both arrays, with not-a-number for each load whose pair has none."""
     x, r = np.asarray(values, dtype=float), np.asarray(reference, dtype=float)
     lone = np.isnan(x) | np.isnan(r)

@@ -21,7 +21,7 @@ from eyelevel.analysis.stats.paired_gains import (
     log_gain,
     mean_over_repetitions,
     of_gain,
-    paired_loads,
+    pair_loads,
 )
 
 STACKS_MIN = 3
@@ -102,7 +102,7 @@ def pool_of(logs: Mapping[str, Floats]) -> Pool | None:
     return Pool(frozenset(names), float(np.mean(variances)), min(freedoms), members)
 
 
-def pooled_log_gain(
+def estimate_pooled_log_gain(
     values: ArrayLike,
     reference: ArrayLike,
     pool: Pool | None,
@@ -120,20 +120,22 @@ def pooled_log_gain(
     if pool is None or own.standard_error is None or own.degrees_of_freedom is None:
         return own
     assert own.value is not None
-    x, r = paired_loads(values, reference)
+    x, r = pair_loads(values, reference)
     blocks = _blocks_each(x - r)
     variance = own.standard_error**2 * blocks
     moderated, freedom = pool.moderate(variance, own.degrees_of_freedom, variance)
     return t_estimate(own.value, (moderated / blocks) ** 0.5, freedom, own.n, confidence)
 
 
-def pooled_gain(values: ArrayLike, reference: ArrayLike, pool: Pool | None) -> Estimate:
+def estimate_pooled_gain(values: ArrayLike, reference: ArrayLike, pool: Pool | None) -> Estimate:
     """Return the gain of `eyelevel.analysis.stats.paired_gains.geometric_gain` with the moderated
     error."""
-    return of_gain(pooled_log_gain(values, reference, pool))
+    return of_gain(estimate_pooled_log_gain(values, reference, pool))
 
 
-def pooled_difference(values: ArrayLike, reference: ArrayLike, pool: Pool | None) -> Estimate:
+def estimate_pooled_difference(
+    values: ArrayLike, reference: ArrayLike, pool: Pool | None
+) -> Estimate:
     """Return `eyelevel.analysis.stats.paired_gains.difference_over_sites` with the moderated error.
 
     A difference is a log ratio times the mean time of its site, so the pool's logarithms are
@@ -145,7 +147,7 @@ def pooled_difference(values: ArrayLike, reference: ArrayLike, pool: Pool | None
     if pool is None or own.standard_error is None or own.degrees_of_freedom is None:
         return own
     assert own.value is not None
-    x, r = (np.atleast_2d(side) for side in paired_loads(values, reference))
+    x, r = (np.atleast_2d(side) for side in pair_loads(values, reference))
     times = (np.nanmean(x, axis=1) + np.nanmean(r, axis=1)) / 2
     beside, of_pair = pool.weighted(times), _one_block((np.log(x) - np.log(r)) * times[:, None])
     if beside is None or of_pair is None:

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from eyelevel.analysis.stats.censoring import Timeouts, timeouts, up_to_limit
 from eyelevel.analysis.stats.estimate import CONFIDENCE, Estimate, Floats, are_too_few, undetermined
-from eyelevel.analysis.stats.paired_gains import as_gain, paired_loads, repetition_values
-from eyelevel.analysis.stats.pooled import Pool, pooled_log_gain
+from eyelevel.analysis.stats.paired_gains import as_gain, pair_loads, repetition_values
+from eyelevel.analysis.stats.pooled import Pool, estimate_pooled_log_gain
 from eyelevel.analysis.stats.quantile import (
     BLOCKS_COUNTED_MAX,
     DECIDING_POWER,
@@ -176,7 +176,7 @@ Loads = tuple[ArrayLike, ArrayLike, ArrayLike]
 limit that a timeout stands for, by site."""
 
 
-def bounded_gain(
+def compute_bounded_gain(
     loads: Loads,
     confidence: float = CONFIDENCE,
     horizon: Horizon | None = None,
@@ -184,17 +184,17 @@ def bounded_gain(
 ) -> tuple[Estimate, Timeouts]:
     """Return the gain of a report with bounds of this confidence, and the timeouts.
 
-    Student's t, as `eyelevel.analysis.stats.pooled.pooled_gain`. With the `horizon` of a study that
-    may stop early, each bound is a one-sided confidence sequence that holds with `confidence`
-    alone: the truth lies on one side of a limit, so that only one of the two can be wrong. With too
-    many timeouts for a mean, the gain in which they count as their limit is still a bound of the
-    true one if only one stack timed out: the other bound is then infinite (or -1). `standard_error`
-    is the logarithm's.
+    It is Student's t, as in `eyelevel.analysis.stats.pooled.estimate_pooled_gain`. With the
+    `horizon` of a study that may stop early, each bound is a one-sided confidence sequence that
+    holds with `confidence` alone: the truth lies on one side of a limit, so that only one of the
+    two can be wrong. With too many timeouts for a mean, the gain in which they count as their limit
+    is still a bound of the true one if only one stack timed out: the other bound is then infinite
+    (or -1). `standard_error` is that of the logarithm.
     """
     late = timeouts(*loads)
     if late.bound == "either way" and late.too_many:
         return undetermined(late.too_many, late.pairs), late
-    gain = as_gain(bounded_log_gain(loads, confidence, horizon, pool, one_sided=True))
+    gain = as_gain(compute_bounded_log_gain(loads, confidence, horizon, pool, one_sided=True))
     if not late.too_many or not gain.determined:
         return gain, late
     if late.bound == "at least":
@@ -202,7 +202,7 @@ def bounded_gain(
     return replace(gain, low=-1.0), late
 
 
-def bounded_log_gain(
+def compute_bounded_log_gain(
     loads: Loads,
     confidence: float,
     horizon: Horizon | None = None,
@@ -212,10 +212,10 @@ def bounded_log_gain(
 ) -> Estimate:
     """Return the gain as a mean log ratio, also with timeouts; `one_sided` needs a `horizon`."""
     values, reference = (np.atleast_2d(up_to_limit(runs, loads[2])) for runs in loads[:2])
-    on_log = pooled_log_gain(values, reference, pool, confidence)
+    on_log = estimate_pooled_log_gain(values, reference, pool, confidence)
     if horizon is None or on_log.value is None:
         return on_log
-    x, r = paired_loads(values, reference)
+    x, r = pair_loads(values, reference)
     ratios = np.log(x) - np.log(r)
     if (~np.isnan(ratios)).sum(axis=1).min() < 2:
         return on_log

@@ -88,7 +88,7 @@ def facts_of(record: JsonMapping) -> tuple[object, ...]:
     picture = record["browser"]["final_picture"]
     return (
         *of_trial,
-        "\n".join(sorted(missed_urls(record))),
+        "\n".join(sorted(list_missed_urls(record))),
         bytes.fromhex(picture) if picture else None,
         _largest_paint(record),
         record["host"].get("cpu_foreign_share"),
@@ -179,7 +179,7 @@ def _server_cpu_ms(record: JsonMapping) -> float | None:
     return None if seconds is None else seconds * 1e3
 
 
-def missed_urls(record: JsonMapping) -> frozenset[str]:
+def list_missed_urls(record: JsonMapping) -> frozenset[str]:
     """Return the missing URLs of a load, without their queries.
 
     Queries are removed because pages put random numbers into them.
@@ -215,7 +215,7 @@ Spans = Sequence[tuple[float, float]]
 """Starts and lengths, in milliseconds."""
 
 
-def unexplained_gap_ms(gaps_ms: Spans, tasks_ms: Spans) -> float:
+def find_unexplained_gap_ms(gaps_ms: Spans, tasks_ms: Spans) -> float:
     """Return the most by which a gap of the page's timer exceeds the long tasks in it, in ms.
 
     It is 0 without gaps. Such an excess shows that the renderer did not run although no task of the
@@ -239,7 +239,7 @@ def timer_gap_ms(record: JsonMapping) -> float | None:
         return None
     if navigation is None or navigation["long_tasks_ms"] is None:
         return None
-    return unexplained_gap_ms(navigation["timer_gaps_ms"], navigation["long_tasks_ms"])
+    return find_unexplained_gap_ms(navigation["timer_gaps_ms"], navigation["long_tasks_ms"])
 
 
 def _busy_ms(start: float, length: float, tasks_ms: Spans) -> float:
@@ -357,7 +357,7 @@ MEASURED: tuple[MeasuredColumn, ...] = (
 )
 
 
-def measured_rows(table: pl.DataFrame, stacks: Sequence[str]) -> list[tuple[str, list[str]]]:
+def measure_rows(table: pl.DataFrame, stacks: Sequence[str]) -> list[tuple[str, list[str]]]:
     """Return each aspect with its median over the `ok` loads of each stack, or a dash."""
     counted = table.filter(pl.col("outcome") == "ok")
     rows = []

@@ -67,7 +67,7 @@ def difference(first: Sequence[Value], second: Sequence[Value], compared: Compar
     return welch_estimate(two, one)
 
 
-def allowed_range(margin: float, bound: Bound | None) -> tuple[float, float]:
+def find_allowed_range(margin: float, bound: Bound | None) -> tuple[float, float]:
     """Return the least and the greatest difference that is not unequal."""
     if bound is None:
         return -margin, margin
@@ -80,7 +80,7 @@ def classify(found: Estimate, margin: float, bound: Bound | None = None) -> Clas
         return "unknown"
     if -margin <= found.low and found.high <= margin and _allows_no_difference(bound, margin):
         return "equal"
-    least, most = allowed_range(margin, bound)
+    least, most = find_allowed_range(margin, bound)
     if least <= found.low and found.high <= most:
         # Without a bound this is the margin, which was tested above.
         return "equal" if bound is None else bound.kind

@@ -23,9 +23,9 @@ from eyelevel.calibration.level.classes import (
     Compared,
     Measure,
     Value,
-    allowed_range,
     classify,
     difference,
+    find_allowed_range,
 )
 from eyelevel.calibration.level.value_text import format_value
 from eyelevel.plan.stacks import Stack
@@ -132,7 +132,7 @@ def _row(
     if bound and crosses < 0:
         bound = Bound(bound.kind, -bound.high, -bound.low)
     word = classify(found, margin, bound)
-    low, high = allowed_range(margin, bound)
+    low, high = find_allowed_range(margin, bound)
     because = measure.because if word in ("inherent", "browser") else ""
     if not found.determined and (reason := _none_of(measure, stacks)):
         word, because = "absent", reason

@@ -176,7 +176,7 @@ def unequal_sentence(level: Level, aspects_max: int) -> str:
     return _sentence(level, "unequal", aspects_max)
 
 
-def unknown_sentence(level: Level, aspects_max: int) -> str:
+def format_unknown_sentence(level: Level, aspects_max: int) -> str:
     """Return a phrase with a pair's unknown aspects that have both values; empty without any."""
     return _sentence(level, "unknown", aspects_max)
 

@@ -35,7 +35,7 @@ from eyelevel.calibration.level.page_values import (
 from eyelevel.calibration.validation.bulk import LATE_URL, bulk_site, transfer_with_report
 from eyelevel.lab.client import LabSummary
 from eyelevel.load.host import HostSample
-from eyelevel.load.rules import starved
+from eyelevel.load.rules import find_starvation
 from eyelevel.load.trial import run_trial
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import lab_stack
@@ -207,7 +207,7 @@ def _transfer(
             late=late,
         )
         host = before.until(HostSample.take(time.monotonic()))
-        if summary.path and (reason := starved(summary.path, host, network.rtt_ms_min)):
+        if summary.path and (reason := find_starvation(summary.path, host, network.rtt_ms_min)):
             raise RunError(f"starved: {reason}; run it again when the machine is quiet")
         down, _ = _logs(folder)
     return transfer_, down, summary

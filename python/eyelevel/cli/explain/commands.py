@@ -12,13 +12,13 @@ import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
-from eyelevel.analysis.conditions import stacks_planned
+from eyelevel.analysis.conditions import list_planned_stacks
 from eyelevel.analysis.connections import Timeline, busiest_connection, timeline_of
 from eyelevel.analysis.critical_path import object_waits, path_waits
 from eyelevel.analysis.metrics.catalogue import metrics_of
 from eyelevel.analysis.metrics.network import cleartext_share
 from eyelevel.analysis.study import read_contents
-from eyelevel.analysis.trials.facts import measured_rows
+from eyelevel.analysis.trials.facts import measure_rows
 from eyelevel.analysis.trials.limits import LIMITS
 from eyelevel.base.errors import ConnectionLogError, PlanError
 from eyelevel.base.json_types import JsonObject
@@ -406,12 +406,12 @@ def _of_run(
         for level in contents.environment.get("levels") or []
         if {level["first"], level["second"]} <= set(stacks)
     ]
-    planned = {stack.name: stack for stack in stacks_planned(contents.planned)}
+    planned = {stack.name: stack for stack in list_planned_stacks(contents.planned)}
     on = contents.planned.networks[0]
     rows = explain(
         [stack_in_force(planned[stack], on) for stack in stacks], read_known(levels, stacks)
     )
-    for aspect, values in measured_rows(contents.table, stacks):
+    for aspect, values in measure_rows(contents.table, stacks):
         rows.append(ExplainedRow(aspect, "", "measured", tuple(values), None))
     by_name = {stack.name: stack for stack in contents.planned.stacks}
     return on, stacks, levels, rows, by_name

@@ -17,7 +17,7 @@ from eyelevel.cli.output import print_json, results, table
 from eyelevel.probes.analysis import Analysis, analyse, file_labels
 from eyelevel.probes.cdn import GROUP, UNKNOWN, ByCdn, attribute_cdns, describe_evidence, read_marks
 from eyelevel.probes.reading import period, read_files
-from eyelevel.probes.selection import only_cdns, only_connected_by, only_hosts
+from eyelevel.probes.selection import only_cdns, only_hosts, select_connected_by
 from eyelevel.probes.targets import parse_protocols
 from eyelevel.report.pages.probe import write_probe_page
 
@@ -60,7 +60,7 @@ def report(
     if host:
         tables = only_hosts(tables, host)
     if connected_by is not None:
-        tables = only_connected_by(tables, protocols)
+        tables = select_connected_by(tables, protocols)
     analysis = analyse(tables)
     written = write_probe_page(page, analysis) if page else None
     if as_json:

@@ -13,7 +13,7 @@ from eyelevel.cli.output import hints, json_text, results, say, table
 from eyelevel.cli.probe.progress import GO_ON, NO_GOING_ON, mend, progress
 from eyelevel.cli.probe.report import interval
 from eyelevel.load.servers.known import OURS, PROGRAMS, Served, parse_servers, versions_of
-from eyelevel.load.servers.visits import generated_site, in_order, rows_of
+from eyelevel.load.servers.visits import in_order, rows_of, write_generated_site
 from eyelevel.load.traces import read_stages
 from eyelevel.plan.networks.compose import Composed, NetworkWords, compose
 from eyelevel.probes.servers import FULL, ITSELF, Place, read_rows, run_row, side_by_side
@@ -100,7 +100,7 @@ def _measure(
     for visit in visits:
         yield from there.get(visit.place, [])
     done = len(visits) - len(left)
-    with generated_site() as site, progress("visits", len(visits)) as shown:
+    with write_generated_site() as site, progress("visits", len(visits)) as shown:
         try:
             for visit in left:
                 shown(done, f"now {visit.served.name} over {visit.protocol}")

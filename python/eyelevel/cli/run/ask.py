@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from eyelevel.analysis.claims import undecided
+from eyelevel.analysis.claims import find_undecided
 from eyelevel.analysis.gains.against_itself import noise_sentences
 from eyelevel.analysis.metrics.catalogue import PRIMARY_METRICS
 from eyelevel.base.errors import PlanError, unknown
@@ -240,7 +240,7 @@ def _blocks_within(plan: Plan, budget: str, blocks_max: int) -> int:
 
 def _conclude(summary: Summary, inconclusive: Inconclusive | None) -> None:
     """Exit like a gate with an inconclusive condition if a comparison has no verdict."""
-    opened = undecided(summary.contents)
+    opened = find_undecided(summary.contents)
     has_blocks = summary.contents.blocks.kept.height > 0
     if inconclusive == "pass" or (has_blocks and not opened):
         return

@@ -34,7 +34,7 @@ class Program:
     command: tuple[str, ...]
     protocols: tuple[str, ...]
     get: str
-    """How to install it."""
+    """The command that installs it."""
     asked_version: tuple[str, ...]
     """The command that prints its version in its first line."""
 

@@ -49,7 +49,7 @@ def in_order(servers: Sequence[Served], blocks: int, seed: int) -> list[Visit]:
 
 
 @contextmanager
-def generated_site() -> Iterator[Path]:
+def write_generated_site() -> Iterator[Path]:
     """Yield a recording of one page of one host, for the certificate and for our server."""
     with temporary_folder("servers") as folder:
         page = SyntheticExchange(

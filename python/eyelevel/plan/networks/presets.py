@@ -33,7 +33,7 @@ QUEUE_MS = 1000.0
 SECONDS = 60
 
 
-def made(
+def make_cellular(
     name: str,
     model: str,
     mbit_s: tuple[float, float],
@@ -83,7 +83,7 @@ class OperatorLink:
     def model(self, rtt_ms: float = RTT_MS) -> Network:
         """Return the modelled network with this minimum round trip."""
         name = self.name if rtt_ms == RTT_MS else f"{self.name}-{rtt_ms:.10g}"
-        return made(name, MODEL, self.mbit_s, rtt_ms, QUEUE_MS, SECONDS, self.seeds)
+        return make_cellular(name, MODEL, self.mbit_s, rtt_ms, QUEUE_MS, SECONDS, self.seeds)
 
     def course(self) -> str:
         """Return the recording by which the seeds were chosen."""
@@ -275,8 +275,8 @@ GROUPS: tuple[NetworkGroup, ...] = (
         "is over all its technologies), with the cellular model's course; the queue of 200 ms is "
         "ours",
         (
-            made("starlink", "satellite", (105, 12), 40, 200, 60, (1, 2)),
-            made("5g", "cellular", (220, 12.2), 51, 200, 30, (1, 2)),
+            make_cellular("starlink", "satellite", (105, 12), 40, 200, 60, (1, 2)),
+            make_cellular("5g", "cellular", (220, 12.2), 51, 200, 30, (1, 2)),
         ),
     ),
     NetworkGroup(
@@ -286,7 +286,7 @@ GROUPS: tuple[NetworkGroup, ...] = (
         "means are the operators'; the queue of 1 s, which hardly ever drops, is ours. verizon-lte "
         "and att-lte are these links with fitted courses, and can use recordings (traces)",
         tuple(
-            made(
+            make_cellular(
                 f"das-{n}-{rtt}",
                 "cellular",
                 rates,

@@ -113,7 +113,7 @@ def _rows_of(cells: Sequence[Cell], contents: StudyResults) -> pl.DataFrame:
     )
 
 
-def _drawn_rows(contents: StudyResults) -> pl.DataFrame:
+def _list_drawn_rows(contents: StudyResults) -> pl.DataFrame:
     drawn = contents.drawn_metric
     cells = [cell for cell in contents.cells if cell.pairs and cell.metric == drawn]
     return _rows_of(cells, contents)
@@ -201,13 +201,13 @@ FIGURES: tuple[PaperFigure, ...] = (
                 "Wolsing et al. 2019, section 4", _gains,
                 lambda rows, contents: mean_gains(rows, _comparison_names(contents))),
     PaperFigure("origins", "Difference against the number of origins",
-                "Wolsing et al. 2019, slide 14", _drawn_rows,
+                "Wolsing et al. 2019, slide 14", _list_drawn_rows,
                 _attribute("origins", "number of origins")),
     PaperFigure("objects", "Difference against the number of objects",
-                "Wolsing et al. 2019, slide 14", _drawn_rows,
+                "Wolsing et al. 2019, slide 14", _list_drawn_rows,
                 _attribute("objects", "number of objects")),
     PaperFigure("bytes", "Difference against the bytes of a site",
-                "Wolsing et al. 2019, slide 14", _drawn_rows,
+                "Wolsing et al. 2019, slide 14", _list_drawn_rows,
                 _attribute("encoded_bytes", "bytes on the wire")),
     PaperFigure("progress", "Visual progress over time, mean of all loads",
                 "Wolsing et al. 2019, figure 4", mean_progress,

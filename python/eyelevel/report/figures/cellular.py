@@ -36,7 +36,7 @@ def varying_links(networks: Sequence[Network]) -> pl.DataFrame:
     for network in networks:
         if network.varies:
             of_link.setdefault(network.link_key(), []).append(network)
-    shared = [_shared_name(members) for members in of_link.values()]
+    shared = [_find_shared_name(members) for members in of_link.values()]
     parts = [places(()).with_columns(link=pl.lit(""), course=pl.lit(""))]
     for number, members in enumerate(of_link.values()):
         earlier = shared[:number].count(shared[number])  # different links may share a name
@@ -138,7 +138,7 @@ def _change(values: np.ndarray, reference: np.ndarray, share: float) -> Estimate
     return change
 
 
-def _shared_name(members: Sequence[Network]) -> str:
+def _find_shared_name(members: Sequence[Network]) -> str:
     of_members = places(members).select("network", "rtt_ms").iter_rows()
     words = [name.removesuffix(f"-{rtt_ms:g}").split("-") for name, rtt_ms in of_members]
     shared = takewhile(lambda alike: len(set(alike)) == 1, zip(*words, strict=False))

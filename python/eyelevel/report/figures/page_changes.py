@@ -1,5 +1,5 @@
-"""What variants of a page differ in, from the loads themselves: requests, bytes, what blocks
-rendering, and the last pictures of a typical block."""
+"""The differences between variants of a page, as loads show them: requests, bytes, render-blocking
+objects, and the last frames of a typical block."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from eyelevel.store.directory import read_trial_frames
 from eyelevel.store.pictures import Picture
 
 COUNTED = {"requests": "objects", "bytes": "encoded_bytes", "origins": "origins"}
-"""What is counted of each load, by its column in the table of facts."""
+"""The counts of each load, by column of the table of facts."""
 
 BLOCKING = ("Blocking", "InBodyParserBlocking")
 """Chromium's values for style sheets and scripts without which nothing, or nothing below them, is
@@ -34,7 +34,7 @@ differs by less along its edges."""
 
 @dataclass(frozen=True)
 class PageChange:
-    """What one variant of a site has that another has not.
+    """The differences between two variants of a site.
 
     The counts are medians over the loads on the network of the headline; the objects and the last
     pictures are those of its typical block, or of the first one if none counts.
@@ -44,12 +44,12 @@ class PageChange:
     network: str
     comparison: Comparison
     counts: tuple[tuple[str, float, float], ...]
-    """What is counted, the reference's and the variant's."""
+    """Name and medians of each count: the reference's, then the variant's."""
     added: tuple[str, ...]
     """URLs without their queries that the variant alone requested."""
     removed: tuple[str, ...]
     blocking_added: tuple[str, ...]
-    """Those that block rendering in the variant alone."""
+    """URLs that block rendering in the variant alone."""
     blocking_removed: tuple[str, ...]
     pictures: tuple[Picture, Picture] | None
     """The last pictures of the reference and the variant; None if one has none."""
@@ -170,15 +170,15 @@ def _change(
         network,
         asked,
         tuple(counts),
-        added=_only(_fetched(new), _fetched(old)),
-        removed=_only(_fetched(old), _fetched(new)),
+        added=_only(_find_fetched(new), _find_fetched(old)),
+        removed=_only(_find_fetched(old), _find_fetched(new)),
         blocking_added=_only(blocking_new, blocking_old),
         blocking_removed=_only(blocking_old, blocking_new),
         pictures=(frames[0].last(), frames[1].last()) if all(frames) else None,
     )
 
 
-def _fetched(objects: Sequence[JsonMapping]) -> list[str]:
+def _find_fetched(objects: Sequence[JsonMapping]) -> list[str]:
     return [_place(item) for item in objects if item["from"] == "network"]
 
 

@@ -46,7 +46,7 @@ def site_gains(contents: StudyResults) -> pl.DataFrame:
     `networks` counts the networks that are averaged, `networks_undetermined` those without a gain.
     With any of these the mean is null, as that over the others would be another gain.
     """
-    primary, counted = contents.drawn_metric, _networks_averaged(contents)
+    primary, counted = contents.drawn_metric, _list_averaged_networks(contents)
     cells = [
         (str(cell.comparison), cell.site, cell.ratio_of_means.value)
         for cell in contents.cells
@@ -63,7 +63,7 @@ def site_gains(contents: StudyResults) -> pl.DataFrame:
     return gains.join(site_attributes(contents), on="site", how="left")
 
 
-def _networks_averaged(contents: StudyResults) -> set[str]:
+def _list_averaged_networks(contents: StudyResults) -> set[str]:
     """Return the networks to average over: the plan's grid, as in Das; else all shaped ones."""
     names = {network.name for network in contents.planned.networks}
     return {*_whole_grid(contents.planned.networks)["network"]} or names - {UNSHAPED} or names

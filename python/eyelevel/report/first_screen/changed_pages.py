@@ -1,4 +1,4 @@
-"""What the variants of a page differ in, which stands before the answer."""
+"""The section on what changed between variants, which comes before the answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class ChangedPage:
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return what is counted, of both and the difference."""
         return [
-            (name, _amount(name, old), _amount(name, new), _signed(name, new - old))
+            (name, _amount(name, old), _amount(name, new), _format_signed(name, new - old))
             for name, old, new in self.change.counts
         ]
 
@@ -44,7 +44,7 @@ class ChangedPage:
         """Return the change in a sentence."""
         old, new = self.change.variants
         clauses = [
-            f"{_signed(name, after - before)}{'' if name == 'bytes' else f' {name}'}"
+            f"{_format_signed(name, after - before)}{'' if name == 'bytes' else f' {name}'}"
             for name, before, after in self.change.counts
             if after != before
         ]
@@ -86,7 +86,7 @@ class ChangedPage:
 
 @dataclass(frozen=True)
 class Changed:
-    """What all pairs of variants differ in; nothing of a plan without variants."""
+    """The differences of all pairs of variants; empty for a plan without variants."""
 
     changes: tuple[PageChange, ...]
 
@@ -123,7 +123,7 @@ def _amount(name: str, value: float) -> str:
     return f"{value:g}"
 
 
-def _signed(name: str, value: float) -> str:
+def _format_signed(name: str, value: float) -> str:
     sign = "+" if value > 0 else "\N{MINUS SIGN}" if value < 0 else ""
     return f"{sign}{_amount(name, abs(value))}"
 

@@ -37,7 +37,7 @@ from eyelevel.report.charts.distribution import gains_overview, sites_overview
 from eyelevel.report.first_screen.changed_pages import Changed, changed
 from eyelevel.report.first_screen.marks import RestsOn, rests_on
 from eyelevel.report.first_screen.warnings import Warning, first_warnings, of_answer, warnings
-from eyelevel.report.html import Markup, element, render, titled_section
+from eyelevel.report.html import Markup, element, make_titled_section, render
 from eyelevel.report.page_data import PageData
 
 STACKS_TOLD_MAX = 6
@@ -56,7 +56,7 @@ class VerdictCell(NamedTuple):
     size: str = ""
     interval: str = ""
     noise: str = ""
-    """What the variants are found to differ by from themselves."""
+    """The A/A results of the variants."""
 
 
 class Row(NamedTuple):
@@ -328,7 +328,7 @@ def _charts(
         figures.append(element("figure", element("figcaption", str(asked)), picture))
     if not figures:
         return Markup("")
-    return titled_section(
+    return make_titled_section(
         identity,
         title,
         element("div", *figures, class_="pair first-look" if is_first_look(contents) else "pair"),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.analysis.two_runs import RunComparison, RunVerdict
-from eyelevel.report.html import Markup, element, table, titled_section
+from eyelevel.report.html import Markup, element, make_titled_section, table
 from eyelevel.report.shell import shell
 
 NOTHING_UNLIKE = "The records name nothing else that differs between the two runs."
@@ -19,7 +19,7 @@ def comparison_page(old: str, new: str, comparison: RunComparison) -> str:
     main = element(
         "main",
         element("header", element("h1", title), element("p", f"Comparisons: {said}.")),
-        titled_section(
+        make_titled_section(
             "verdicts",
             "Each comparison",
             table(
@@ -29,7 +29,7 @@ def comparison_page(old: str, new: str, comparison: RunComparison) -> str:
             ),
             *_sentences((comparison.assumption, comparison.level)),
         ),
-        titled_section("unlike", "What else differs", *_unlike(comparison.differences)),
+        make_titled_section("unlike", "What else differs", *_unlike(comparison.differences)),
     )
     return shell(title, main, {"specs": {}}, "probe.js")
 

@@ -13,7 +13,7 @@ from eyelevel.report.charts.connection_charts import (
     waterfall,
     window_chart,
 )
-from eyelevel.report.html import Markup, element, table, titled_section
+from eyelevel.report.html import Markup, element, make_titled_section, table
 from eyelevel.report.shell import shell
 
 Rows = Sequence[tuple[str, Sequence[str]]]
@@ -51,12 +51,12 @@ def connection_page(timelines: Sequence[Timeline], names: Sequence[str], summary
                 "server's.",
             ),
         ),
-        titled_section(
+        make_titled_section(
             "numbers",
             "In numbers",
             table("The connection", ("", *names), [(name, *values) for name, values in summary]),
         ),
-        titled_section(
+        make_titled_section(
             "axis",
             "On one time axis",
             *(_figure(index, *figure) for index, figure in enumerate(figures)),

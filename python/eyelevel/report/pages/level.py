@@ -5,7 +5,7 @@ A run's report has the same tables for the pairs that it compares.
 
 from eyelevel.base.json_types import JsonMapping
 from eyelevel.calibration.level.text import WORDS
-from eyelevel.report.html import Markup, element, titled_section
+from eyelevel.report.html import Markup, element, make_titled_section
 from eyelevel.report.sections.level import level_tables
 from eyelevel.report.shell import shell
 
@@ -16,8 +16,10 @@ def level_page(level: JsonMapping) -> str:
     main = element(
         "main",
         element("header", element("h1", title)),
-        titled_section("level", "Aspect by aspect", *level_tables(level), *_list_failures(level)),
-        titled_section("words", "What the words mean", _words()),
+        make_titled_section(
+            "level", "Aspect by aspect", *level_tables(level), *_list_failures(level)
+        ),
+        make_titled_section("words", "What the words mean", _words()),
     )
     return shell(title, main, {"specs": {}}, "probe.js")
 

@@ -26,7 +26,7 @@ from eyelevel.probes.differences import (
 from eyelevel.probes.protocols import FAILURE_CLASSES, THESIS_NAMES
 from eyelevel.probes.reading import period
 from eyelevel.report.charts.distribution import curves_chart
-from eyelevel.report.html import Markup, element, join, table, titled_section
+from eyelevel.report.html import Markup, element, join, make_titled_section, table
 from eyelevel.report.shell import shell
 from eyelevel.store.disk import write_result
 
@@ -54,12 +54,12 @@ def probe_page(analysis: Analysis) -> str:
     main = element(
         "main",
         _opening(analysis),
-        titled_section("datasets", "What was measured", datasets(analysis)),
-        titled_section("differences", "Paired differences", differences),
+        make_titled_section("datasets", "What was measured", datasets(analysis)),
+        make_titled_section("differences", "Paired differences", differences),
         *_conditions_section(analysis.conditions),
         section(analysis.by_cdn),
-        titled_section("times", "Connection and DNS times", times),
-        titled_section("failures", "Failures and split connections", failures(analysis)),
+        make_titled_section("times", "Connection and DNS times", times),
+        make_titled_section("failures", "Failures and split connections", failures(analysis)),
     )
     specifications = {f"chart-{i}": spec for i, (_, _, spec) in enumerate(charts)}
     return shell(TITLE, main, {"specs": specifications}, "probe.js")
@@ -323,7 +323,7 @@ def section(found: ByCdn) -> Markup:
     if len(found.cdns) > len(shown):
         rest = f"The {CDNS_SHOWN} with most hosts of {len(found.cdns)} are shown; --json has all."
         notes.append(element("p", rest))
-    return titled_section(
+    return make_titled_section(
         "cdns",
         "By CDN",
         element("p", EXPLAINED),
@@ -449,7 +449,7 @@ def _conditions_section(conditions: Sequence[JsonMapping]) -> list[Markup]:
         table("A - B in milliseconds, by host", columns, rows, class_="differences"),
         *(_by_host(row) for row in conditions if row["by_host"]),
     ]
-    return [titled_section("conditions", "Families, resumption and 0-RTT", *shown)]
+    return [make_titled_section("conditions", "Families, resumption and 0-RTT", *shown)]
 
 
 def _over(row: JsonMapping) -> str:

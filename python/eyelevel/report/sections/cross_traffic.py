@@ -5,7 +5,7 @@ from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.study import StudyResults
 from eyelevel.base.json_types import JsonObject
-from eyelevel.report.html import Markup, element, table, titled_section
+from eyelevel.report.html import Markup, element, make_titled_section, table
 from eyelevel.report.statistic_cells import estimate_cell
 
 NOTE = (
@@ -64,7 +64,7 @@ def cross_traffic_section(contents: StudyResults) -> Markup:
         for row in harms(contents)
     ]
     absent = [name for name, alone in partners.items() if alone is None]
-    return titled_section(
+    return make_titled_section(
         "cross-traffic",
         "Cross traffic",
         table(

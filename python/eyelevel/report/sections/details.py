@@ -3,15 +3,15 @@
 import statistics
 from collections.abc import Mapping
 
-from eyelevel.analysis.conditions import describe_margin, stacks_planned
+from eyelevel.analysis.conditions import describe_margin, list_planned_stacks
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.study import StudyResults
-from eyelevel.analysis.trials.facts import measured_rows
+from eyelevel.analysis.trials.facts import measure_rows
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.calibration.level.rows import explain
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import stack_in_force
-from eyelevel.report.html import Markup, element, join, table, titled_section
+from eyelevel.report.html import Markup, element, join, make_titled_section, table
 
 NOT_SAID = (
     "version",
@@ -50,7 +50,7 @@ def setup_section(contents: StudyResults) -> Markup:
     plan = contents.plan
     sites = [[site["name"], element("code", site["digest"])] for site in plan["sites"]]
     networks = [[network.name, network.described()] for network in contents.planned.networks]
-    return titled_section(
+    return make_titled_section(
         "setup",
         "What was run",
         _definitions(
@@ -187,7 +187,7 @@ def _stacks(contents: StudyResults) -> Markup:
 
     The level is in an appendix, pair by pair.
     """
-    planned = {stack.name: stack for stack in stacks_planned(contents.planned)}
+    planned = {stack.name: stack for stack in list_planned_stacks(contents.planned)}
     names = [name for name in contents.stacks if name in set(contents.table["stack"])]
     networks = contents.planned.networks
     in_force = [[stack_in_force(planned[name], on) for on in networks] for name in names]
@@ -196,7 +196,7 @@ def _stacks(contents: StudyResults) -> Markup:
     alike = [f"{row.name}: {row.values[0]}" for row in settings if row not in apart and row.values]
     rows = [[row.name, row.kind, *row.values] for row in apart]
     rows += [
-        [aspect, "measured", *values] for aspect, values in measured_rows(contents.table, names)
+        [aspect, "measured", *values] for aspect, values in measure_rows(contents.table, names)
     ]
     note = f"The same for all stacks: {'; '.join(alike)}." if alike else ""
     return join(

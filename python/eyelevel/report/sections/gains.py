@@ -41,10 +41,10 @@ from eyelevel.report.html import Markup, element, render
 from eyelevel.report.sections.outcomes import timeouts_beside, timeouts_details, timeouts_json
 from eyelevel.report.statistic_cells import (
     brief_cell,
-    collapsed_table,
-    compared_json,
     estimate_cell,
-    undetermined_cell,
+    make_collapsed_table,
+    make_compared_json,
+    make_undetermined_cell,
 )
 
 ROWS_MAX = 400  # a larger study has only its primary metric's, and the first of those
@@ -110,7 +110,7 @@ class GainCell:
         """Return the gain as JSON."""
         tests, gain = self.tests, self.tests.gain
         return {
-            **compared_json(gain),
+            **make_compared_json(gain),
             "gain": gain.gain.as_json(),
             "median": gain.median.as_json(),
             "difference": gain.difference.as_json(),
@@ -267,7 +267,7 @@ def p_values_details(contents: StudyResults) -> Markup:
         )
     summary = "p values, corrections and equivalence"
     caption = f"p values of {title_of(primary)}"
-    return collapsed_table(summary, caption, columns, rows, note)
+    return make_collapsed_table(summary, caption, columns, rows, note)
 
 
 def _row(tests: GainTests) -> list[object]:
@@ -282,7 +282,7 @@ def _row(tests: GainTests) -> list[object]:
         _format_p_or_none(gain.p),
         _format_p_or_none(tests.gain.p_holm),
         _format_p_or_none(tests.p_benjamini_hochberg),
-        undetermined_cell(alike.reason) if alike.p is None else format_p(alike.p),
+        make_undetermined_cell(alike.reason) if alike.p is None else format_p(alike.p),
     ]
 
 
@@ -383,7 +383,9 @@ def other_sites_details(contents: StudyResults) -> Markup:
         "gain on these sites, 95 % interval", "sites scatter by", "runs scatter by",
     ]  # fmt: skip
     caption = f"{title_of(primary)}: a mixed model over sites"
-    return collapsed_table("On other sites like these", caption, columns, rows, _OTHER_SITES_NOTE)
+    return make_collapsed_table(
+        "On other sites like these", caption, columns, rows, _OTHER_SITES_NOTE
+    )
 
 
 def _other_sites_json(contents: StudyResults) -> JsonObject:
@@ -391,7 +393,7 @@ def _other_sites_json(contents: StudyResults) -> JsonObject:
     return {
         "other_sites": [
             {
-                **compared_json(model),
+                **make_compared_json(model),
                 "gain": model.model.gain.as_json(),
                 "deviation_sites": model.model.deviation_sites,
                 "deviation_runs": model.model.deviation_runs,

@@ -12,9 +12,9 @@ from eyelevel.calibration.level.text import (
     WHAT,
     Entry,
     describe_measurement,
+    format_unknown_sentence,
     groups,
     unequal_sentence,
-    unknown_sentence,
     verdict,
     why,
 )
@@ -23,7 +23,7 @@ from eyelevel.plan.in_force import OF_BROWSER
 from eyelevel.plan.origin_rtts import apart_by_ways_alone
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.variants import are_variants
-from eyelevel.report.html import Markup, element, join, table, titled_section
+from eyelevel.report.html import Markup, element, join, make_titled_section, table
 
 Warning = tuple[str, str]
 
@@ -62,7 +62,7 @@ def warn_of_unmeasured(contents: StudyResults) -> list[Warning]:
     """Warn of pairs that were not measured, and of aspects that remained unknown."""
     warnings = []
     for level in find_compared_levels(contents):
-        if sentence := unknown_sentence(level, ASPECTS_MAX):
+        if sentence := format_unknown_sentence(level, ASPECTS_MAX):
             head = (
                 f"It is not fully known whether {level['first']} and {level['second']} are level."
             )
@@ -93,7 +93,7 @@ def level_section(contents: StudyResults) -> Markup:
     """Return every row of every measured pair; the important ones are open."""
     levels, missing = find_compared_levels(contents), _missing(contents)
     if contents.comparisons and not find_compared_pairs(contents):
-        return titled_section(
+        return make_titled_section(
             "level", "Appendix: the level", element("p", f"{ONE_STACK.capitalize()}.")
         )
     alike = [
@@ -104,12 +104,12 @@ def level_section(contents: StudyResults) -> Markup:
     if not levels:
         text = f"{NOT_THERE}, with this build, kernel and browser, before the run began"
         nowhere = [element("p", f"{text}.")] if missing or not alike else []
-        return titled_section("level", "Appendix: the level", *alike, *nowhere)
+        return make_titled_section("level", "Appendix: the level", *alike, *nowhere)
     parts = [element("p", MEANING, class_="note"), *alike]
     for level in levels:
         parts.append(element("h3", f"{level['first']} and {level['second']}"))
         parts += level_tables(level)
-    return titled_section("level", "Appendix: the level", *parts)
+    return make_titled_section("level", "Appendix: the level", *parts)
 
 
 def level_tables(level: JsonMapping) -> list[Markup]:

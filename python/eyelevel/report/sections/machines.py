@@ -5,13 +5,13 @@ from eyelevel.analysis.gains.machines import BetweenMachines, MachineRow
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.study import StudyResults
 from eyelevel.base.json_types import JsonObject
-from eyelevel.report.html import Markup, element, join, table, titled_section
+from eyelevel.report.html import Markup, element, join, make_titled_section, table
 from eyelevel.report.statistic_cells import (
-    compared_json,
     estimate_cell,
-    tested_cell,
-    tested_json,
-    undetermined_cell,
+    make_compared_json,
+    make_tested_cell,
+    make_tested_json,
+    make_undetermined_cell,
 )
 
 GAINS_MAX = 4
@@ -42,7 +42,7 @@ def machines_section(contents: StudyResults) -> Markup:
     parts = [_machines_table(contents)]
     if between:
         parts += [_format_between_table(contents, has_others), element("p", note, class_="note")]
-    return titled_section("machines", "Machines", *parts)
+    return make_titled_section("machines", "Machines", *parts)
 
 
 def _machines_table(contents: StudyResults) -> Markup:
@@ -62,7 +62,7 @@ def _machines_table(contents: StudyResults) -> Markup:
                 of_machine = each.model.machines[each.machines.index(row.machine)]
                 cells.append(estimate_cell(of_machine.gain, format_percent))
             else:
-                cells.append(undetermined_cell("no complete block is left"))
+                cells.append(make_undetermined_cell("no complete block is left"))
         rows.append([*cells, *([row.reason or "none"] if has_reasons else [])])
     caption = f"Loads of each machine, and the gains that they show: {_metric(contents)}"
     if left_out := len(contents.between_machines) - len(shown):
@@ -101,7 +101,7 @@ def _format_between_table(contents: StudyResults, has_others: bool) -> Markup:
             each.reference,
             deviation,
             _format_share(model.deviation_blocks),
-            tested_cell(model.test, "F") if each.p_holm is None else _tested(each),
+            make_tested_cell(model.test, "F") if each.p_holm is None else _format_test(each),
             _farthest(contents, each),
         ]
         if has_others:
@@ -111,7 +111,7 @@ def _format_between_table(contents: StudyResults, has_others: bool) -> Markup:
     return table(caption, columns, rows, class_="gain-details")
 
 
-def _tested(between: BetweenMachines) -> Markup:
+def _format_test(between: BetweenMachines) -> Markup:
     assert between.p_holm is not None
     freedom = ", ".join(f"{count:.3g}" for count in between.model.test.degrees_of_freedom)
     statistic = element("small", f"F({freedom}) = {between.model.test.statistic:.3g}")
@@ -157,7 +157,7 @@ def machines_json(contents: StudyResults) -> JsonObject:
         ],
         "between_machines": [
             {
-                **compared_json(each),
+                **make_compared_json(each),
                 "machines": [
                     {
                         "machine": machine or None,
@@ -169,7 +169,7 @@ def machines_json(contents: StudyResults) -> JsonObject:
                 ],
                 "deviation_machines": each.model.deviation_machines,
                 "deviation_blocks": each.model.deviation_blocks,
-                "test": tested_json(each.model.test),
+                "test": make_tested_json(each.model.test),
                 "p_holm": each.p_holm,
                 "other_machines": each.model.other_machines.as_json(),
             }

@@ -7,7 +7,7 @@ papers' figures on the page, each drawn when it is opened, and the names of thei
 from eyelevel.analysis.conditions import (
     describe_conditions,
     describe_smallest_effect,
-    stacks_planned,
+    list_planned_stacks,
 )
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.stats.pooled import BORROWED_FREEDOM, STACKS_MIN
@@ -15,7 +15,7 @@ from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.yardstick import EXPLANATION, RATIO_AIM, notes, row
 from eyelevel.report.citation import own_bibtex
 from eyelevel.report.figures.catalogue import FIGURES, SECTIONS, TABLES, TRACES
-from eyelevel.report.html import Markup, element, table, titled_section
+from eyelevel.report.html import Markup, element, make_titled_section, table
 from eyelevel.report.page_data import PageData
 
 BIBTEX = """\
@@ -48,7 +48,7 @@ def paragraph(contents: StudyResults) -> str:
     planned = contents.blocks_planned
     planned_as = contents.planned
     conditions = describe_conditions(planned_as)
-    again = any(stack.visitor == "known" for stack in stacks_planned(planned_as))
+    again = any(stack.visitor == "known" for stack in list_planned_stacks(planned_as))
     load = "load, together with the visit before it," if again else "load"
     sure = _describe_stop_rule(contents) if contents.may_stop else _describe_fixed_blocks(contents)
     asked = ", ".join(map(str, contents.comparisons))
@@ -118,7 +118,7 @@ def _count(count: int, what: str) -> str:
 
 def methods_section(contents: StudyResults) -> Markup:
     """Return the paragraph and the references, each with a button to copy it."""
-    return titled_section(
+    return make_titled_section(
         "cite",
         "To cite",
         element("p", paragraph(contents), data_copy="the methods paragraph"),
@@ -145,7 +145,7 @@ def appendix_section(contents: StudyResults) -> Markup:
             "measure it: "
         )
         command = element("code", "eyelevel validate stacks")
-        return titled_section(
+        return make_titled_section(
             "yardstick",
             "Appendix: our QUIC beside the kernel's TCP",
             element("p", text, command, "."),
@@ -163,7 +163,7 @@ def appendix_section(contents: StudyResults) -> Markup:
     ]
     if any(cell["loss"] for cell in cells):
         parts.append(element("p", EXPLANATION, class_="note"))
-    return titled_section("yardstick", "Appendix: our QUIC beside the kernel's TCP", *parts)
+    return make_titled_section("yardstick", "Appendix: our QUIC beside the kernel's TCP", *parts)
 
 
 def figures_section(contents: StudyResults, data: PageData) -> Markup:
@@ -185,6 +185,6 @@ def figures_section(contents: StudyResults, data: PageData) -> Markup:
         note += f"It also writes the papers' tables: {', '.join(tables)}. "
     if absent:
         note += f"This run has nothing for {', '.join(absent)}."
-    return titled_section(
+    return make_titled_section(
         "figures", "Figures of the papers", *parts, element("p", note, class_="note")
     )

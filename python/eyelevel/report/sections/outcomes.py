@@ -25,13 +25,13 @@ from eyelevel.analysis.stats.hypothesis import RateTest
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.disturbance import briefly
 from eyelevel.base.json_types import JsonObject
-from eyelevel.report.html import Markup, element, join, table, titled_section
+from eyelevel.report.html import Markup, element, join, make_titled_section, table
 from eyelevel.report.statistic_cells import (
-    collapsed_table,
-    compared_json,
     estimate_cell,
-    tested_cell,
-    tested_json,
+    make_collapsed_table,
+    make_compared_json,
+    make_tested_cell,
+    make_tested_json,
 )
 from eyelevel.store.outcomes import OUTCOMES
 
@@ -68,7 +68,7 @@ def outcomes_section(contents: StudyResults) -> Markup:
             ["(retried)", *counted, "Attempts that failed, after which the load was repeated."]
         )
     columns = ["outcome", *contents.stacks, "meaning"]
-    return titled_section(
+    return make_titled_section(
         "outcomes",
         "Outcomes",
         table("How the loads ended, by stack", columns, rows, class_="outcomes"),
@@ -219,7 +219,7 @@ def timeouts_details(contents: StudyResults) -> Markup:
         "difference up to the limit, 95 % interval",
     ]  # fmt: skip
     caption = f"{title_of(contents.primary_metric)}, where loads did not finish"
-    return collapsed_table("Where loads did not finish", caption, columns, rows, NETWORKS_NOTE)
+    return make_collapsed_table("Where loads did not finish", caption, columns, rows, NETWORKS_NOTE)
 
 
 def timeouts_json(gain: NetworkGain) -> JsonObject | None:
@@ -260,7 +260,7 @@ def describe_censored(contents: StudyResults) -> Markup:
         if mean.p is not None:
             difference = join([difference, element("small", format_p_equation(mean.p))])
         counts = f"{cell.timeouts} and {cell.timeouts_reference} of {cell.pairs}"
-        rank = tested_cell(censored.log_rank, "z")
+        rank = make_tested_cell(censored.log_rank, "z")
         pair = (cell.site, cell.network, cell.stack, cell.reference)
         rows.append([*pair, counts, difference, rank])
     columns = [
@@ -270,21 +270,23 @@ def describe_censored(contents: StudyResults) -> Markup:
     metric = title_of(contents.primary_metric)
     caption = f"{metric} where loads timed out: {_comparisons(len(censored_cells))}"
     summary = "Loads that timed out, as censored values"
-    return collapsed_table(summary, caption, columns, rows, SITES_NOTE, class_="cells tests")
+    return make_collapsed_table(summary, caption, columns, rows, SITES_NOTE, class_="cells tests")
 
 
 def _comparisons(count: int) -> str:
     return "1 comparison" if count == 1 else f"{count} comparisons"
 
 
-def censored_as_json(contents: StudyResults) -> JsonObject:
+def make_censored_json(contents: StudyResults) -> JsonObject:
     """Return the censored comparisons as JSON, one object per comparison."""
     return {
         "timeouts_censored": [
             {
-                **compared_json(censored.cell, "site", "pairs", "timeouts", "timeouts_reference"),
+                **make_compared_json(
+                    censored.cell, "site", "pairs", "timeouts", "timeouts_reference"
+                ),
                 "restricted_mean_difference": censored.restricted_mean_difference.as_json(),
-                "log_rank": tested_json(censored.log_rank),
+                "log_rank": make_tested_json(censored.log_rank),
             }
             for censored in contents.censored
         ]
@@ -384,7 +386,7 @@ def _exclusions_json(contents: StudyResults) -> list[JsonObject]:
     counts = ("blocks", "blocks_excluded", "blocks_with_values", "failed", "failed_reference")
     return [
         {
-            **compared_json(effect, *counts),
+            **make_compared_json(effect, *counts),
             "gain": effect.gain.gain.as_json(),
             "gain_with_excluded": effect.gain_with_excluded.gain.as_json(),
             "verdict": verdict_of(contents, effect.gain),

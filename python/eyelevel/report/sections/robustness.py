@@ -17,16 +17,16 @@ from eyelevel.analysis.report_metrics import select_cells, title_of
 from eyelevel.analysis.stats.pooled import beside_gain
 from eyelevel.analysis.study import StudyResults
 from eyelevel.base.json_types import JsonObject
-from eyelevel.report.html import Markup, element, join, table, titled_section, with_code
-from eyelevel.report.sections.outcomes import censored_as_json, describe_censored
+from eyelevel.report.html import Markup, element, join, make_titled_section, table, with_code
+from eyelevel.report.sections.outcomes import describe_censored, make_censored_json
 from eyelevel.report.statistic_cells import (
     brief_cell,
-    collapsed_table,
-    compared_json,
     estimate_cell,
-    tested_cell,
-    tested_json,
-    undetermined_cell,
+    make_collapsed_table,
+    make_compared_json,
+    make_tested_cell,
+    make_tested_json,
+    make_undetermined_cell,
 )
 
 _TESTS = (
@@ -70,7 +70,9 @@ def further_tests(contents: StudyResults) -> Markup:
     notes.append("The report bases no claim on these.")
     caption = f"{title_of(contents.primary_metric)}: further tests, by site"
     summary = "Further tests of the same loads"
-    return collapsed_table(summary, caption, columns, rows, " ".join(notes), class_="cells tests")
+    return make_collapsed_table(
+        summary, caption, columns, rows, " ".join(notes), class_="cells tests"
+    )
 
 
 def _has_answer(tests: SiteTests, place: int) -> bool:
@@ -90,17 +92,17 @@ def robustness_json(contents: StudyResults) -> JsonObject:
     return {
         "site_tests": [
             {
-                **compared_json(tests, "site"),
-                "welch_anova": tested_json(tests.welch_anova),
-                "kruskal_wallis": tested_json(tests.kruskal_wallis),
+                **make_compared_json(tests, "site"),
+                "welch_anova": make_tested_json(tests.welch_anova),
+                "kruskal_wallis": make_tested_json(tests.kruskal_wallis),
                 "games_howell": tests.games_howell.as_json(),
-                "mann_whitney": tested_json(tests.mann_whitney),
+                "mann_whitney": make_tested_json(tests.mann_whitney),
                 "cliffs_delta": tests.cliffs_delta.as_json(),
                 "mean_difference": tests.mean_difference.as_json(),
             }
             for tests in contents.site_tests
         ],
-        **censored_as_json(contents),
+        **make_censored_json(contents),
     }
 
 
@@ -119,10 +121,10 @@ def _row(contents: StudyResults, tests: SiteTests) -> list[object]:
         tests.network,
         tests.stack,
         tests.reference,
-        tested_cell(tests.welch_anova, "F"),
-        tested_cell(tests.kruskal_wallis, "H"),
+        make_tested_cell(tests.welch_anova, "F"),
+        make_tested_cell(tests.kruskal_wallis, "H"),
         howell,
-        undetermined_cell(whitney.reason) if whitney.p is None else format_p(whitney.p),
+        make_undetermined_cell(whitney.reason) if whitney.p is None else format_p(whitney.p),
         estimate_cell(tests.cliffs_delta, _format_delta),
         estimate_cell(tests.mean_difference, duration),
     ]
@@ -160,7 +162,7 @@ def sites_section(contents: StudyResults) -> Markup:
         "number of rows, so nothing is called faster or slower. The charts above have every metric "
         "by site, `eyelevel.open(DIR).cells()` all numbers."
     )
-    return titled_section(
+    return make_titled_section(
         "sites",
         "Site by site, in numbers",
         table(caption, columns, rows, class_="cells"),
@@ -186,5 +188,7 @@ def _cell_row(contents: StudyResults, cell: Cell) -> list[object]:
         format_ms(cell.median_reference, limit_s),
         estimate_cell(cell.gain, format_percent, "unclear"),
         brief_cell(difference, lambda ms: format_signed_ms(ms, limit_s)),
-        undetermined_cell(cell.anova.reason) if cell.anova.p is None else format_p(cell.anova.p),
+        make_undetermined_cell(cell.anova.reason)
+        if cell.anova.p is None
+        else format_p(cell.anova.p),
     ]

@@ -7,8 +7,8 @@ from eyelevel.analysis.gains.exclusions import StepCells
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import StudyResults
 from eyelevel.base.json_types import JsonObject
-from eyelevel.report.html import Markup, element, join, table, titled_section
-from eyelevel.report.statistic_cells import compared_json
+from eyelevel.report.html import Markup, element, join, make_titled_section, table
+from eyelevel.report.statistic_cells import make_compared_json
 
 ROWS_MAX = 200
 """The most rows of a step; those of a larger study are in the records."""
@@ -39,7 +39,7 @@ def steps_section(contents: StudyResults) -> Markup:
     """Return the section; empty for a plan without steps."""
     if not contents.steps:
         return Markup("")
-    return titled_section(
+    return make_titled_section(
         "after-load",
         "After the load",
         *(_table(contents, number, step) for number, step in enumerate(contents.steps, start=1)),
@@ -57,7 +57,7 @@ def _step_json(step: StepCells) -> JsonObject:
         "step": step.text,
         "differences": [
             {
-                **compared_json(cell, "site", "pairs", "median", "median_reference"),
+                **make_compared_json(cell, "site", "pairs", "median", "median_reference"),
                 "difference": cell.difference.as_json(),
             }
             for cell in step.cells

@@ -27,7 +27,15 @@ from eyelevel.report.figures.waterfall import (
     downlink_medians,
     waterfall_pair,
 )
-from eyelevel.report.html import Markup, element, join, render, table, titled_section, with_code
+from eyelevel.report.html import (
+    Markup,
+    element,
+    join,
+    make_titled_section,
+    render,
+    table,
+    with_code,
+)
 from eyelevel.report.page_data import PageData
 from eyelevel.report.sections.time_parts import metric_paragraphs, time_parts, time_parts_json
 
@@ -83,7 +91,7 @@ def why_details(contents: StudyResults, data: PageData) -> Markup:
     parts = [*_causes(contents), time_parts(contents), *_traces(contents, data)]
     if not any(parts):
         return Markup("")
-    return titled_section("parts", "Why, in parts", *parts)
+    return make_titled_section("parts", "Why, in parts", *parts)
 
 
 def why_json(contents: StudyResults) -> JsonObject:

@@ -112,10 +112,10 @@ def check_answer(hashes: Sequence[str], came: Sequence[PackedTrial]) -> None:
 
 def _pack(result: TrialResult, is_known: Callable[[str], bool]) -> PackedTrial:
     # Imported here: it takes long, and only slots compute metrics in this process.
-    from eyelevel.analysis.run_files import kept_columns
+    from eyelevel.analysis.run_files import list_kept_columns
 
     result.record["host"] |= _place()
-    row = kept_columns().row(result.record, lambda: result.frames)
+    row = list_kept_columns().row(result.record, lambda: result.frames)
     return replace(pack_result(result, is_known), row=row)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from eyelevel.analysis.decisions import networks_compared, read_comparisons, rule_of
+from eyelevel.analysis.decisions import list_compared_networks, read_comparisons, rule_of
 from eyelevel.analysis.gains.cells import compare_cells, network_gains, pools_of
 from eyelevel.analysis.gate import (
     Condition,
@@ -35,7 +35,7 @@ from eyelevel.analysis.stats.quantile import BLOCKS_COUNTED_MAX, DECIDING_POWER,
 from eyelevel.analysis.stats.quantile_gain import (
     blocks_to_decide,
     blocks_to_part,
-    bounded_gain,
+    compute_bounded_gain,
     one_block_error,
     one_block_error_at_most,
     quantile_gain,
@@ -71,12 +71,13 @@ def gate_blocks(
     confidence = family_confidence(len(asked_for))
     power = 1 - (1 - DECIDING_POWER) / len(asked_for)
     needed = [
-        _blocks_needed(question, plan, deviation, like, confidence, power) for question in asked_for
+        _estimate_blocks_needed(question, plan, deviation, like, confidence, power)
+        for question in asked_for
     ]
     return None if None in needed else max(count for count in needed if count is not None)
 
 
-def _blocks_needed(
+def _estimate_blocks_needed(
     asked: Question,
     plan: Plan,
     deviation: float,
@@ -91,7 +92,7 @@ def _blocks_needed(
     error = deviation / math.sqrt(len(plan.sites)) * (one_block_error(1.0, share) if share else 1.0)
     if like is not None and (loads := pair_loads(asked, like))[0].size:
         if share is None:
-            seen, _ = bounded_gain(loads, pool=pool_of(asked, like))
+            seen, _ = compute_bounded_gain(loads, pool=pool_of(asked, like))
         else:
             seen = quantile_gain(*loads[:2], share)
         error = one_block_error_at_most(seen) or error
@@ -285,7 +286,7 @@ def estimate(
         if deviations := _deviations(plan, document, table):
             deviation = math.sqrt(fmean(each**2 for each in deviations.values()))
             effect_source = f"the scatter of blocks in {like}"
-    networks = networks_compared(plan)
+    networks = list_compared_networks(plan)
     effects: Mapping[str, float] = {}
     sequential: SequentialEstimate | None = None
     scatter_source = effect_source
@@ -372,7 +373,7 @@ def _sequential(plan: Plan, deviation: float, source: str) -> tuple[SequentialEs
 
 
 def _comparisons(plan: Plan) -> int:
-    return len(plan.comparisons) * len(networks_compared(plan))
+    return len(plan.comparisons) * len(list_compared_networks(plan))
 
 
 def _effect(plan: Plan, deviation: float) -> float:

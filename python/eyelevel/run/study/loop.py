@@ -86,10 +86,10 @@ class Committer:
     def _row_parts(self) -> "RowParts":
         if self._rows is None:
             # Imported here: it takes long, and few runs get rows.
-            from eyelevel.analysis.run_files import kept_columns
+            from eyelevel.analysis.run_files import list_kept_columns
             from eyelevel.analysis.trials.table import RowParts
 
-            self._rows = RowParts(self._directory, kept_columns())
+            self._rows = RowParts(self._directory, list_kept_columns())
         return self._rows
 
 

@@ -96,7 +96,7 @@ def live_effects(
         return None
     # Imported here: the statistics take long, and few commands need them; and before
     # the first load, since otherwise the import would interrupt the run.
-    from eyelevel.analysis.decisions import horizon_of, judge_prefix, networks_compared
+    from eyelevel.analysis.decisions import horizon_of, judge_prefix, list_compared_networks
     from eyelevel.analysis.formats import format_interval, format_percent
     from eyelevel.analysis.gains.causes import without_twins
     from eyelevel.analysis.gains.sequential import sequential_gains
@@ -108,7 +108,7 @@ def live_effects(
     document = read_document(directory, PLAN_FILE)
     so_far = facts or FactsSoFar(directory)
     sites = [site["name"] for site in document["sites"]]
-    networks = networks_compared(plan)
+    networks = list_compared_networks(plan)
 
     def look() -> str:
         table = judge_prefix(so_far.read(), plan.primary_metric)

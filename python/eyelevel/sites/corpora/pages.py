@@ -100,7 +100,7 @@ class PublishedList:
     name: str
     source: str
     chosen: str
-    """How the study chose its sites."""
+    """The rule by which the study chose its sites."""
     count: int
     named: tuple[NamedSite, ...]
 

@@ -35,7 +35,7 @@ def found(kept, sites=("a",), comparisons=(ASKED,)):
 
 
 def test_its_reach_is_that_of_the_mean_of_as_many_blocks():
-    """Of n differences of two loads: 1.96 times their deviation, over the root of n."""
+    """The half width of a mean of n differences: 1.96 times their deviation, over the root of n."""
     reaches = [
         each.reach
         for seed in range(40)

@@ -8,7 +8,12 @@ from synthetic_run import SITES, read_run
 
 from eyelevel.analysis.gains.cells import pools_of
 from eyelevel.analysis.gate import evaluate, parse_condition
-from eyelevel.analysis.stats.pooled import beside_gain, pool_of, pooled_difference, pooled_gain
+from eyelevel.analysis.stats.pooled import (
+    beside_gain,
+    estimate_pooled_difference,
+    estimate_pooled_gain,
+    pool_of,
+)
 from eyelevel.analysis.time_parts import PAINT
 from eyelevel.analysis.trials.blocks import loads_by_repetition
 from eyelevel.plan.presets import preset_text
@@ -39,10 +44,10 @@ def test_every_gain_of_a_run_has_the_error_of_its_networks_stacks(quickstart_con
         loads = loads_of(contents, gain.network)
         pool = pool_of({name: np.log(values) for name, values in loads.items()})
         assert pools[gain.network, METRIC].variance == pytest.approx(pool.variance)
-        expected = pooled_gain(loads[gain.stack], loads[gain.reference], pool)
+        expected = estimate_pooled_gain(loads[gain.stack], loads[gain.reference], pool)
         assert [gain.gain.low, gain.gain.high] == pytest.approx([expected.low, expected.high])
         assert gain.gain.degrees_of_freedom == 4
-        difference = pooled_difference(loads[gain.stack], loads[gain.reference], pool)
+        difference = estimate_pooled_difference(loads[gain.stack], loads[gain.reference], pool)
         assert difference.degrees_of_freedom == 4
         shown = beside_gain(difference, gain.gain)
         assert gain.difference.reason == shown.reason

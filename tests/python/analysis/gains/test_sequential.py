@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 
 from eyelevel.analysis.gains import sequential
-from eyelevel.analysis.gains.cells import NetworkGain, compare_cells, network_gains, weighted_gain
+from eyelevel.analysis.gains.cells import NetworkGain, compare_cells, network_gains, weight_gains
 from eyelevel.analysis.gains.sequential import (
     GAINS_LEVEL,
     TIMEOUTS_SHARE,
-    blocks_needed,
     comparison_states,
+    estimate_blocks_needed,
     sequential_gains,
 )
 from eyelevel.analysis.stats.censoring import sign_sequence_p
@@ -117,13 +117,13 @@ def test_what_no_block_can_show_is_futile_unless_one_wants_to_go_on():
 def test_the_blocks_that_would_decide_it():
     (found,) = gains(table(12, quic=0.97, noise=0.06))
     assert states([found]) == ["open"]
-    needed = blocks_needed(found, rule())
+    needed = estimate_blocks_needed(found, rule())
     assert 12 < needed < 200
     # What matters less is shown later, and nothing smaller than what chance leaves.
-    assert blocks_needed(found, rule(0.02)) >= needed
+    assert estimate_blocks_needed(found, rule(0.02)) >= needed
     (hopeless,) = gains(table(12, quic=1.0, noise=0.8))
-    assert blocks_needed(hopeless, rule(0.01)) is None
-    assert blocks_needed(gains(table(1))[0], rule()) is None
+    assert estimate_blocks_needed(hopeless, rule(0.01)) is None
+    assert estimate_blocks_needed(gains(table(1))[0], rule()) is None
 
 
 def test_a_repetition_that_lost_a_site_counts_centred_by_site():
@@ -212,14 +212,14 @@ def test_networks_count_by_their_weights():
         NetworkGain("dsl", "quic", "tcp", "speed", Estimate(-0.1, -0.2, 0, 0.01, 0.03, 10, 5)),
         NetworkGain("lte", "quic", "tcp", "speed", Estimate(-0.3, -0.4, -0.2, 0.01, 0.04, 10, 5)),
     ]
-    overall = weighted_gain(found, {"dsl": 3, "lte": 1})
+    overall = weight_gains(found, {"dsl": 3, "lte": 1})
     assert overall.value == pytest.approx(-0.15)
     assert overall.standard_error == pytest.approx(math.hypot(0.75 * 0.03, 0.25 * 0.04))
     lacking = [
         found[0],
         NetworkGain("lte", "quic", "tcp", "speed", undetermined("a load timed out")),
     ]
-    assert weighted_gain(lacking, {"dsl": 3, "lte": 1}).reason == "lte: a load timed out"
+    assert weight_gains(lacking, {"dsl": 3, "lte": 1}).reason == "lte: a load timed out"
 
 
 def test_bounds_that_hold_together_are_weighted_as_they_are():
@@ -227,25 +227,25 @@ def test_bounds_that_hold_together_are_weighted_as_they_are():
         NetworkGain("dsl", "quic", "tcp", "speed", Estimate(-0.1, -0.2, 0, 0.01, None, 10, 5)),
         NetworkGain("lte", "quic", "tcp", "speed", Estimate(-0.3, -0.4, -0.2, 0.01, None, 10, 5)),
     ]
-    overall = weighted_gain(found, {"dsl": 3, "lte": 1})
+    overall = weight_gains(found, {"dsl": 3, "lte": 1})
     assert (overall.value, overall.low, overall.high) == pytest.approx((-0.15, -0.25, -0.05))
     open_end = [
         found[0],
         NetworkGain("lte", "quic", "tcp", "speed", undetermined("too few", 2, -0.1)),
     ]
-    assert weighted_gain(open_end, {"dsl": 3, "lte": 1}).low is None
+    assert weight_gains(open_end, {"dsl": 3, "lte": 1}).low is None
 
 
 def test_a_network_with_a_weight_and_without_a_gain_leaves_no_mean():
     found = [NetworkGain("dsl", "quic", "tcp", "speed", Estimate(-0.1, -0.2, 0, 0.01, 0.03, 10, 5))]
-    overall = weighted_gain(found, {"dsl": 1, "lte": 99})
+    overall = weight_gains(found, {"dsl": 1, "lte": 99})
     assert overall.value is None and overall.reason == "lte: no complete block is left"
 
 
 def test_the_network_that_lacks_an_interval_is_blamed_and_not_another():
     sound = NetworkGain("dsl", "quic", "tcp", "speed", Estimate(-0.1, -0.2, 0, 0.01, None, 10, 5))
     late = NetworkGain("lte", "quic", "tcp", "speed", undetermined("a load timed out", 5))
-    assert weighted_gain([sound, late], {"dsl": 1, "lte": 1}).reason == "lte: a load timed out"
+    assert weight_gains([sound, late], {"dsl": 1, "lte": 1}).reason == "lte: a load timed out"
     lost = NetworkGain("3g", "quic", "tcp", "speed", undetermined("no complete block is left"))
-    both = weighted_gain([sound, late, lost], {"dsl": 1, "lte": 1, "3g": 1})
+    both = weight_gains([sound, late, lost], {"dsl": 1, "lte": 1, "3g": 1})
     assert both.reason == "lte: a load timed out; 3g: no complete block is left"

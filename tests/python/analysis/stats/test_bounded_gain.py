@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from eyelevel.analysis.stats.paired_gains import geometric_gain
-from eyelevel.analysis.stats.quantile_gain import blocks_to_part, bounded_gain
+from eyelevel.analysis.stats.quantile_gain import blocks_to_part, compute_bounded_gain
 from eyelevel.analysis.stats.sequential import Horizon, confidence_sequence
 
 LIMITS = [60.0, 90.0]
@@ -20,7 +20,7 @@ def loads(gain=0.9, repetitions=12):
 
 
 def test_it_is_the_reports_gain_with_students_t_at_this_confidence():
-    found, _ = bounded_gain(loads(), 0.99)
+    found, _ = compute_bounded_gain(loads(), 0.99)
     x, r, _ = loads()
     interval = stats.ttest_1samp(np.log(x / r).mean(axis=0), 0.0).confidence_interval(0.99)
     assert [found.low, found.high] == pytest.approx(
@@ -31,7 +31,7 @@ def test_it_is_the_reports_gain_with_students_t_at_this_confidence():
 
 def test_in_a_study_that_may_stop_each_bound_is_a_sequence_at_the_whole_level():
     looks = Horizon(6, 40)
-    found, _ = bounded_gain(loads(), 0.98, looks)
+    found, _ = compute_bounded_gain(loads(), 0.98, looks)
     x, r, _ = loads()
     values = np.log(x / r).mean(axis=0)
     expected, wider = (
@@ -41,7 +41,7 @@ def test_in_a_study_that_may_stop_each_bound_is_a_sequence_at_the_whole_level():
         [math.expm1(expected.low), math.expm1(expected.high)]
     )
     assert wider.low < expected.low and expected.high < wider.high
-    at_once, _ = bounded_gain(loads(), 0.96)
+    at_once, _ = compute_bounded_gain(loads(), 0.96)
     assert at_once.high < found.high
 
 
@@ -49,23 +49,23 @@ def test_in_a_study_that_may_stop_each_bound_is_a_sequence_at_the_whole_level():
 def test_a_gain_with_many_timeouts_of_one_stack_is_bounded_on_one_side(horizon):
     x, r, limits = loads()
     late = np.full_like(x, math.inf)
-    found, counts = bounded_gain((late, r, limits), 0.95, horizon)
+    found, counts = compute_bounded_gain((late, r, limits), 0.95, horizon)
     assert counts.too_many and found.high == math.inf and found.low > 30
     at_limits = np.broadcast_to(np.array(limits)[:, None], x.shape)
     assert found.value == pytest.approx(geometric_gain(at_limits, r).value)
-    other, _ = bounded_gain((x, late, limits), 0.95, horizon)
+    other, _ = compute_bounded_gain((x, late, limits), 0.95, horizon)
     assert other.low == -1 and -1 < other.high < -0.9
-    both, _ = bounded_gain((late, np.where(r > 1, math.inf, r), limits), 0.95, horizon)
+    both, _ = compute_bounded_gain((late, np.where(r > 1, math.inf, r), limits), 0.95, horizon)
     assert both.value is None and "did not finish" in both.reason
 
 
 def test_a_few_timeouts_count_as_their_limit():
     x, r, limits = loads()
     x[1, 4] = math.inf
-    found, counts = bounded_gain((x, r, limits))
+    found, counts = compute_bounded_gain((x, r, limits))
     assert counts.any and not counts.too_many
     x[1, 4] = 90.0
-    assert found == bounded_gain((x, r, limits))[0]
+    assert found == compute_bounded_gain((x, r, limits))[0]
 
 
 def test_so_many_blocks_part_the_interval_from_a_limit_in_nine_of_ten_studies():

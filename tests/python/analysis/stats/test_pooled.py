@@ -12,10 +12,10 @@ from eyelevel.analysis.stats.pooled import (
     DISAGREES,
     Pool,
     beside_gain,
+    estimate_pooled_difference,
+    estimate_pooled_gain,
+    estimate_pooled_log_gain,
     pool_of,
-    pooled_difference,
-    pooled_gain,
-    pooled_log_gain,
 )
 
 NAMES = "abcdef"
@@ -28,7 +28,7 @@ def logs_of(stacks, blocks, sites=2, seed=1):
 
 
 def found_of(logs, stack="b", reference="a"):
-    return pooled_log_gain(np.exp(logs[stack]), np.exp(logs[reference]), pool_of(logs))
+    return estimate_pooled_log_gain(np.exp(logs[stack]), np.exp(logs[reference]), pool_of(logs))
 
 
 def block_design(logs):
@@ -73,14 +73,14 @@ def test_two_blocks_have_no_more_to_borrow_than_there_is():
 def test_the_gain_is_that_of_the_two_stacks_with_another_error():
     logs = logs_of(4, 5)
     pair = np.exp(logs["b"]), np.exp(logs["a"])
-    found, alone = pooled_gain(*pair, pool_of(logs)), geometric_gain(*pair)
+    found, alone = estimate_pooled_gain(*pair, pool_of(logs)), geometric_gain(*pair)
     assert found.value == alone.value and found.n == alone.n and found != alone
     on_log = found_of(logs)
     assert [found.low, found.high] == pytest.approx(
         [math.expm1(on_log.low), math.expm1(on_log.high)]
     )
     assert found.standard_error == pytest.approx(on_log.standard_error * (1 + found.value))
-    assert pooled_gain(*pair, None) == alone
+    assert estimate_pooled_gain(*pair, None) == alone
 
 
 def test_a_load_that_timed_out_gives_its_stack_an_error_of_its_own():
@@ -113,14 +113,14 @@ def test_others_that_scatter_less_than_nothing_take_no_part_of_the_own_error_awa
     logs = logs_of(3, 4)
     pair = np.exp(logs["b"]), np.exp(logs["a"])
     own = log_gain(*pair)
-    found = pooled_log_gain(*pair, Pool(frozenset("abc"), 0.0, 3.0))
+    found = estimate_pooled_log_gain(*pair, Pool(frozenset("abc"), 0.0, 3.0))
     assert found.standard_error == pytest.approx(own.standard_error * math.sqrt(3 / 5))
 
 
 def test_what_has_no_error_borrows_none():
     logs = logs_of(3, 3)
     one = np.full((1, 1), 2.0)
-    assert pooled_log_gain(one, one / 2, pool_of(logs)) == log_gain(one, one / 2)
+    assert estimate_pooled_log_gain(one, one / 2, pool_of(logs)) == log_gain(one, one / 2)
 
 
 def test_the_difference_borrows_what_others_scatter_at_its_own_times():
@@ -133,21 +133,25 @@ def test_the_difference_borrows_what_others_scatter_at_its_own_times():
     of_pair = np.var((weighted["b"] - weighted["a"]).mean(axis=0), ddof=1) / 2
     others = 2 * (squares - of_pair * 4) / (freedom - 4)
     own = np.var((b - a).mean(axis=0), ddof=1)
-    found = pooled_difference(*pair, pool_of(logs))
+    found = estimate_pooled_difference(*pair, pool_of(logs))
     assert found.value == pytest.approx(float((b - a).mean()))
     assert found.degrees_of_freedom == 6
     assert found.standard_error == pytest.approx(math.sqrt((4 * own + 2 * others) / 6 / 5))
     slower = tuple(1000 * side for side in pair)
     other_unit = {name: values + math.log(1000) for name, values in logs.items()}
-    assert pooled_difference(*slower, pool_of(other_unit)).low == pytest.approx(1000 * found.low)
+    assert estimate_pooled_difference(*slower, pool_of(other_unit)).low == pytest.approx(
+        1000 * found.low
+    )
 
 
 def test_the_difference_without_a_pool_is_that_of_its_own_two_stacks():
     logs = logs_of(3, 4)
     pair = np.exp(logs["b"]), np.exp(logs["a"])
-    assert pooled_difference(*pair, None) == difference_over_sites(*pair)
+    assert estimate_pooled_difference(*pair, None) == difference_over_sites(*pair)
     lost = np.full((1, 1), 2.0)
-    assert pooled_difference(lost, lost / 2, pool_of(logs)) == difference_over_sites(lost, lost / 2)
+    assert estimate_pooled_difference(lost, lost / 2, pool_of(logs)) == difference_over_sites(
+        lost, lost / 2
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,11 @@ from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.stats.gain_change import gain_change
 from eyelevel.analysis.stats.paired_gains import mean_over_repetitions
-from eyelevel.analysis.stats.pooled import pool_of, pooled_difference, pooled_log_gain
+from eyelevel.analysis.stats.pooled import (
+    estimate_pooled_difference,
+    estimate_pooled_log_gain,
+    pool_of,
+)
 from eyelevel.analysis.stats.sequential import Horizon, confidence_sequence
 from eyelevel.analysis.study import read_contents
 
@@ -343,7 +347,7 @@ def test_the_simulated_pooled_error_is_the_reports():
         for place, study in enumerate(logs):
             named = dict(zip("abcdef", study, strict=False))
             pair = np.exp(named["c"]), np.exp(named["a"])
-            found, own = (pooled_log_gain(*pair, each) for each in (pool_of(named), None))
+            found, own = (estimate_pooled_log_gain(*pair, each) for each in (pool_of(named), None))
             assert found.value == pytest.approx(gains[place])
             assert found.high - found.value == pytest.approx(moderated[place])
             assert own.high - own.value == pytest.approx(alone[place])
@@ -376,7 +380,7 @@ def test_the_simulated_difference_in_ms_is_the_reports():
         for place, study in enumerate(logs):
             times = levels[:, None] * np.exp(study)
             pool = pool_of(dict(zip("abcd", np.log(times), strict=False)))
-            found = (pooled_difference(times[1], times[0], each) for each in (None, pool))
+            found = (estimate_pooled_difference(times[1], times[0], each) for each in (None, pool))
             for way, estimate in enumerate(found):
                 assert estimate.value == pytest.approx(values[place])
                 assert [estimate.low, estimate.high] == pytest.approx(bounds[way, :, place])

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from synthetic_run import TWO_STACKS, metrics_of, record_of, write_run
 
-from eyelevel.analysis.run_files import columns_of, kept_columns
+from eyelevel.analysis.run_files import columns_of, list_kept_columns
 from eyelevel.analysis.trials import table
 from eyelevel.analysis.trials.table import ROWS, TABLE_FILE, GrowingTable, RowParts, trials_table
 from eyelevel.plan.file.parse import parse_plan
@@ -26,7 +26,7 @@ def growing(tmp_path, monkeypatch):
         return read_record_file(folder)
 
     monkeypatch.setattr(table, "read_record_file", counted)
-    columns = replace(columns_of(metrics_of), version=kept_columns().version)
+    columns = replace(columns_of(metrics_of), version=list_kept_columns().version)
     return GrowingTable(tmp_path, columns), columns, read
 
 

@@ -1,7 +1,7 @@
 import polars as pl
 from sample_record import sample_connection, sample_record, sample_request
 
-from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of, measured_rows
+from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of, measure_rows
 
 
 def a_record(stack: str, head_bytes: int, up: int, repetition: int = 1, outcome: str = "ok"):
@@ -33,7 +33,7 @@ def test_what_only_loads_can_tell_is_told_by_their_medians():
     ]
     rows = map(facts_of, records)
     table = pl.DataFrame(list(rows), schema=TRIAL_COLUMNS | FACT_COLUMNS, orient="row")
-    found = dict(measured_rows(table, ["tcp", "quic", "absent"]))
+    found = dict(measure_rows(table, ["tcp", "quic", "absent"]))
     dash = "\N{EN DASH}"
     assert found["encoded head of a request, mean"] == ["132 bytes", "98 bytes", dash]
     assert found["encoded head of a response, mean"] == ["70 bytes", "50 bytes", dash]

@@ -1,4 +1,4 @@
-"""What comes from elsewhere comes through `eyelevel.base.from_outside`, and nowhere else."""
+"""Untrusted input is read through `eyelevel.base.from_outside` alone."""
 
 import ast
 

@@ -6,7 +6,7 @@ from eyelevel.analysis.stats.estimate import Estimate, undetermined
 from eyelevel.calibration.level.classes import SAMPLES_MIN, Bound, classify, difference
 
 RUNS_MAX = 9
-"""As `eyelevel.calibration.measuring.measure` has it, which this package does not import."""
+"""The value of the same name in `eyelevel.calibration.measuring.measure`, not imported here."""
 
 
 def seen(low: float, high: float) -> Estimate:

@@ -1,4 +1,4 @@
-"""What is said of a study before its first load: its time, and what it can find."""
+"""The line on a study before its first load: its time, and the effect that it can find."""
 
 import re
 

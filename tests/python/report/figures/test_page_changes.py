@@ -1,4 +1,4 @@
-"""What variants of a page differ in: from records and pictures of loads that never were."""
+"""Differences between variants, from synthetic records and frames."""
 
 import json
 from dataclasses import replace
