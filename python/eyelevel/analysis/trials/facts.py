@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import polars as pl
 
 from eyelevel.analysis.metrics.catalogue import Measured
-from eyelevel.analysis.metrics.network import cleartext_share
+from eyelevel.analysis.metrics.network import cleartext_share, find_fetched_objects
 from eyelevel.analysis.stats.hypothesis import RateTest, rates_differ
 from eyelevel.analysis.trials.limits import LIMITS, limits_of
 from eyelevel.analysis.trials.waits import MEASURES, WAITS_COLUMNS, measures_of, waits_of
@@ -84,7 +84,7 @@ def facts_of(record: JsonMapping) -> tuple[object, ...]:
     """Return the values of TRIAL_COLUMNS and then of FACT_COLUMNS."""
     trial = record["trial"]
     of_trial = [trial[name] if name in trial else record[name] for name in TRIAL_COLUMNS]
-    fetched = [item for item in record["objects"] if item["from"] == "network"]
+    fetched = find_fetched_objects(record)
     picture = record["browser"]["final_picture"]
     return (
         *of_trial,

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from eyelevel.analysis.answers import headline_network
+from eyelevel.analysis.metrics.network import find_fetched_objects
 from eyelevel.analysis.study import StudyResults
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import Comparison
@@ -156,10 +157,8 @@ def _change(
         )
         if old is not None and new is not None
     ]
-    old, new = (
-        contents.trial(hashes[stack]).record["objects"] for stack in (asked.reference, asked.stack)
-    )
-    blocking_old, blocking_new = _blocking(old), _blocking(new)
+    old, new = (contents.trial(hashes[stack]).record for stack in (asked.reference, asked.stack))
+    blocking_old, blocking_new = _list_blocking(old["objects"]), _list_blocking(new["objects"])
     counts.append(("render-blocking", float(len(blocking_old)), float(len(blocking_new))))
     frames = [
         read_trial_frames(contents.directory, hashes[stack])
@@ -170,19 +169,19 @@ def _change(
         network,
         asked,
         tuple(counts),
-        added=_only(_find_fetched(new), _find_fetched(old)),
-        removed=_only(_find_fetched(old), _find_fetched(new)),
+        added=_only(_list_fetched(new), _list_fetched(old)),
+        removed=_only(_list_fetched(old), _list_fetched(new)),
         blocking_added=_only(blocking_new, blocking_old),
         blocking_removed=_only(blocking_old, blocking_new),
         pictures=(frames[0].last(), frames[1].last()) if all(frames) else None,
     )
 
 
-def _find_fetched(objects: Sequence[JsonMapping]) -> list[str]:
-    return [_place(item) for item in objects if item["from"] == "network"]
+def _list_fetched(record: JsonMapping) -> list[str]:
+    return [_place(item) for item in find_fetched_objects(record)]
 
 
-def _blocking(objects: Sequence[JsonMapping]) -> list[str]:
+def _list_blocking(objects: Sequence[JsonMapping]) -> list[str]:
     return [
         _place(item)
         for item in objects

@@ -71,6 +71,24 @@ def test_it_is_there_although_the_machine_left_no_answer(contents):
     assert not page_changes(replace(contents, table=failed, blocks=kept, cells=(), gains=()))
 
 
+def test_a_blocked_request_is_none_and_its_host_no_origin(tmp_path):
+    made, target = tmp_path / "made", tmp_path / "run"
+    write_run(made, text=TEXT)
+    target.mkdir()
+    for name in ("plan.json", "environment.json"):
+        (target / name).write_bytes((made / name).read_bytes())
+    for trial in iterate_trials(made):
+        objects = [sample_object(url="https://a.example/")]
+        blocked = {"status": None, "failed": "blocked (inspector)", "encoded_bytes": 0}
+        is_pr = trial.record["trial"]["variant"] == "pr"
+        objects.append(sample_object(url="https://ads.example/a.js", **(blocked if is_pr else {})))
+        write_trial(target, trial.record | {"objects": objects}, trial.frames())
+    (found,) = page_changes(read_contents(target, metrics_of))
+    counts = {name: rest for name, *rest in found.counts}
+    assert (counts["requests"], counts["origins"]) == ([2, 1], [2, 1])
+    assert found.removed == ("https://ads.example/a.js",) and found.added == ()
+
+
 @pytest.mark.parametrize(
     ("apart", "said"),
     [(0, "equal counts"), (3, "+3\N{NO-BREAK SPACE}B"), (-5000, "\N{MINUS SIGN}5.0")],
