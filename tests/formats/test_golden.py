@@ -116,7 +116,9 @@ def test_the_frames_are_those_of_the_loads() -> None:
 def test_the_bundle_unpacks_to_the_run_and_what_it_was_made_from(tmp_path: Path) -> None:
     bundle = open_bundle(GOLDEN / "run.zip", tmp_path / "unpacked")
     assert content_of(bundle.run) == content_of(RUN)
-    assert [path.read_bytes() for path in bundle.sites] == [(GOLDEN / "small.wacz").read_bytes()]
+    assert [Path(site).read_bytes() for site in bundle.plan.sites] == [
+        (GOLDEN / "small.wacz").read_bytes()
+    ]
     trace = tmp_path / "unpacked/files" / TRACE_SHA256
     assert trace.read_bytes() == (GOLDEN / "inputs/cell.down").read_bytes()
     assert bundle.plan.trace_files == {TRACE_SHA256: str(trace.resolve())}

@@ -71,6 +71,9 @@ class Plan(Settings):
     """Path of each recorded trace by digest; the path is no part of a trial's identity."""
     variants: Annotated[tuple[Variant, ...], LISTED] = ()
     """The variants of the pages; with them `stacks` has each stack once for every variant."""
+    recording_files: Mapping[str, str] = field(default_factory=dict)
+    """Path of each variant's recording, edited already, by variant and site
+    (`eyelevel.plan.trials.recording_key`); empty to open and edit those that variants name."""
 
     def settings(self, *, without: tuple[str, ...] = ()) -> JsonObject:
         """Return the plan as JSON; what only plans with variants have is absent without a

@@ -25,6 +25,9 @@ from eyelevel.plan.variants import stack_alone, variant_of
 OF_TRIALS = ("version", "hash", "trials")
 """Keys of a `plan.json` that are derived from the plan."""
 
+_NO_FILES: JsonMapping = {"trace_files": {}, "recording_files": {}}
+"""The paths of files, which no document has."""
+
 _HASH = re.compile(r"[0-9a-z]{1,64}")
 _SITE_NAME = re.compile(r"[^./\\\0][^/\\\0]{0,200}")
 """Pattern of a site's name, which becomes part of file names."""
@@ -54,7 +57,7 @@ def plan_of_document(
             {**variant, "recordings": [_site_name(site) for site in variant["recordings"]]}
             for variant in document.get("variants", ())
         ]
-        plan = Plan.read({**stated, "sites": names, "variants": variants, "trace_files": {}})
+        plan = Plan.read({**stated, "sites": names, "variants": variants, **_NO_FILES})
         if not is_part:
             _refuse_mistakes(plan)
             _check_trials(document["trials"], plan)

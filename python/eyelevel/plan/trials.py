@@ -188,10 +188,10 @@ def _settings(plan: Plan, sites: Sequence[Site]) -> JsonObject:
     def named(recordings: Sequence[Site]) -> list[JsonObject]:
         return [{"name": site.name, "digest": site.digest} for site in recordings]
 
-    stated = plan.settings(without=("source", "trace_files"))
+    stated = plan.settings(without=("source", "trace_files", "recording_files"))
     for variant in stated.get("variants", ()):
-        own = [site.of(variant["name"]) for site in sites] if variant["recordings"] else []
-        variant["recordings"] = named(own)
+        has_own = variant["recordings"] or variant["edits"]
+        variant["recordings"] = named([site.of(variant["name"]) for site in sites if has_own])
     return {**stated, "sites": named(sites)}
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from itertools import groupby
 
 import pytest
@@ -15,7 +16,7 @@ from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.two_pages import edit_plan, name_variants, pages_plan
 from eyelevel.plan.networks.origin_rtt import Place
 from eyelevel.plan.plan_json import plan_of_document
-from eyelevel.plan.trials import Site, expand, plan_document
+from eyelevel.plan.trials import Site, expand, plan_document, plan_hash
 from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import read_trial
 from eyelevel.store.schema import hash_of_key
@@ -195,7 +196,15 @@ def test_edits_of_a_variant_are_kept_in_their_short_form_and_come_back_from_a_do
         ("defer:/app.js", "preload:/hero.jpg in /b.html"),
     ]
     document = plan_document(plan, SITES, expand(plan, SITES))
-    assert plan_of_document(json.loads(json.dumps(document)), "plan.json").variants == plan.variants
+    found = plan_of_document(json.loads(json.dumps(document)), "plan.json").variants
+    assert [variant.edits for variant in found] == [variant.edits for variant in plan.variants]
+    # What an edit makes is part of the plan: an edit's file may change.
+    names = tuple(site.name for site in SITES)
+    assert [variant.recordings for variant in found] == [(), names]
+    made = replace(SITES[0], variants={plan.variants[1].name: replace(SITES[0], digest="made")})
+    sites = [made, *SITES[1:]]
+    assert plan_hash(plan, sites) != document["hash"] == plan_hash(plan, SITES)
+    assert plan_document(plan, sites, [])["variants"][1]["recordings"][0]["digest"] == "made"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from eyelevel.cli.run.plan_text import Corpus, Traces, read_plan
 from eyelevel.cli.values import duration
 from eyelevel.plan.edits import parse_change
 from eyelevel.plan.plan import Plan
-from eyelevel.plan.trials import expand
+from eyelevel.plan.trials import expand, recording_key
 from eyelevel.plan.variants import Variant
 from eyelevel.run.study.estimate import SequentialEstimate
 from eyelevel.run.study.estimate import estimate as estimate_plan
@@ -192,7 +192,7 @@ def open_pages(plan: Plan) -> list[RecordedSite]:
     """Return a plan's sites, each with the recordings that variants have in its place."""
     sites = open_sites(plan.sites)
     own = [
-        (each.name, _open_variant(each, plan.sites))
+        (each.name, _open_variant(each, plan, [site.name for site in sites]))
         for each in plan.variants
         if each.recordings or each.edits
     ]
@@ -202,9 +202,14 @@ def open_pages(plan: Plan) -> list[RecordedSite]:
     ]
 
 
-def _open_variant(variant: Variant, sites: Sequence[str]) -> list[RecordedSite]:
-    """Open a variant's recordings, edited; print how often each edit matched in each."""
-    opened = open_sites(variant.recordings or sites)
+def _open_variant(variant: Variant, plan: Plan, names: Sequence[str]) -> list[RecordedSite]:
+    """Open a variant's recordings of the sites `names`, edited; print how often each edit matched
+    in each."""
+    if plan.recording_files:
+        return open_sites(
+            [plan.recording_files[recording_key(variant.name, name)] for name in names]
+        )
+    opened = open_sites(variant.recordings or plan.sites)
     edits = [edit for text in variant.edits if (edit := parse_change(text))]
     if not edits:
         return opened

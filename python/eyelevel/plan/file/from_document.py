@@ -137,7 +137,7 @@ def _around(table: JsonObject, alone: bool, readers: Readers) -> dict[str, list[
     return {"down": [delay], "up": [delay]}
 
 
-_APART = ("source", "sites", "trace_files")
+_APART = ("source", "sites", "trace_files", "recording_files")
 """Keys that are not compared: the text itself, and paths of recordings and traces, which are
 identified by digests.
 """
@@ -155,7 +155,7 @@ def check_text(plan: Plan, source: str, mean_rate_bit_s: Callable[[str], int]) -
     data = parse_toml(plan.source, Source(f"{source}: the plan's text", PLAN, plan_error))
     data["sites"] = list(plan.sites)
     for table, variant in zip(data.get("variants", ()), plan.variants, strict=False):
-        if isinstance(table, dict) and "recordings" in table:
+        if isinstance(table, dict) and ("recordings" in table or "edits" in table):
             table["recordings"] = list(variant.recordings)
     readers = _readers_of(plan.networks, data, mean_rate_bit_s)
     resolved = plan_of_toml(data, plan.source, f"{source}: the plan's text", readers=readers)

@@ -16,7 +16,7 @@ import re
 import shutil
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from importlib.metadata import distributions
 from pathlib import Path, PurePosixPath
@@ -29,9 +29,12 @@ from eyelevel.base.from_outside.source import Source, plan_error
 from eyelevel.base.from_outside.toml_text import parse_toml
 from eyelevel.base.json_types import JsonMapping
 from eyelevel.load.traces import read_stages, read_trace_file
+from eyelevel.plan.edits import Edit, parse_change
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.networks.presets import find_recorded_pair
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
+from eyelevel.plan.trials import recording_key
+from eyelevel.sites.edits import derive
 from eyelevel.sites.recorded import RecordedSite, matching, open_site, recording_name
 from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, iterate_trials
 from eyelevel.store.disk import whole_file, writing
@@ -40,31 +43,29 @@ from eyelevel.store.machines import read_machines
 
 @dataclass(frozen=True)
 class RunInputs:
-    """The inputs of a run: `sites` by name, `files` of networks by SHA-256, `locks` by name."""
+    """The inputs of a run: `sites` by name, `files` of networks by SHA-256, `locks` by name, and
+    variants' `recordings`, edited, by variant and site (`recording_key`)."""
 
     sites: Mapping[str, RecordedSite]
     files: Mapping[str, Path]
     locks: Mapping[str, bytes] = field(default_factory=lambda: locks())
+    recordings: Mapping[str, RecordedSite] = field(default_factory=dict)
 
 
 def find_inputs(directory: Path, given: Sequence[str] = ()) -> RunInputs:
     """Find all inputs of the run in `directory`; `given` are recordings in other places.
 
-    A file at a known path with another digest is not used. Raises StoreError for a missing input
-    and for a plan with variants, PlanError or LabError for a `given` recording that cannot be
-    opened.
+    A file at a known path with another digest is not used. The edits of variants are made again, so
+    that their files must be there. Raises StoreError for a missing input, PlanError or LabError for
+    a `given` recording that cannot be opened.
     """
     document = read_plan_document(directory)
-    if document.get("variants"):
-        raise StoreError(
-            f"bundling {directory}: a bundle has one recording for each site, and the plan has "
-            "`variants`; give the plan and their recordings instead"
-        )
     where = Source(f"{directory / PLAN_FILE}: the plan's text", PLAN, plan_error)
     source = parse_toml(document["source"], where) if document.get("source") else {}
     return RunInputs(
         sites=_sites(directory, document, source, given),
         files=_files(directory, document, source),
+        recordings=_recordings(directory, document, source, given),
     )
 
 
@@ -87,6 +88,49 @@ def _sites(
             by_digest[digest] = seen
         sites_by_name[name] = by_digest[digest]
     return sites_by_name
+
+
+def _recordings(
+    directory: Path, document: JsonMapping, source: JsonMapping, given: Sequence[str]
+) -> dict[str, RecordedSite]:
+    """Return the recordings of variants that have some of their own, or edits."""
+    of_sites = {_name(place): place for place in _places(source)}
+    found = {}
+    for place, variant in enumerate(document.get("variants", ())):
+        own = source["variants"][place].get("recordings")
+        edits = [edit for text in variant["edits"] if (edit := parse_change(text))]
+        for number, wanted in enumerate(variant["recordings"]):
+            site = document["sites"][number]["name"]
+            named = own[number] if own else of_sites.get(site)
+            key = recording_key(variant["name"], site)
+            found[key] = _find_edited(
+                directory, key, wanted, [*filter(None, [named]), *given], edits
+            )
+    return found
+
+
+def _find_edited(
+    directory: Path, key: str, wanted: JsonMapping, places: Sequence[str], edits: Sequence[Edit]
+) -> RecordedSite:
+    """Return the recording with the digest of `wanted`, which the edits make of one of `places`."""
+    reasons = []
+    for place in places:
+        try:
+            seen = open_site(place)
+            if edits:
+                seen = open_site(str(derive(seen.path, edits).path))
+        except (PlanError, LabError) as error:
+            reasons.append(f"`{place}`: {error}")
+            continue
+        if seen.digest == wanted["digest"]:
+            # A recording in another place may have another name; the plan has the one it had.
+            return replace(seen, name=wanted["name"])
+        reasons.append(f"`{place}` {'edited ' if edits else ''}is another recording")
+    why = "; ".join(reasons) or "no site of the plan has its name here"
+    raise StoreError(
+        f"bundling {directory}: the recording of `{key}` ({wanted['digest']}) is missing: {why}; "
+        "run this in the folder where the plan was run, or name its file with --site"
+    )
 
 
 def _open(name: str, place: str | None) -> tuple[RecordedSite | None, str]:
@@ -190,8 +234,9 @@ def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
                 f"bundling {directory}: the recording of `{name}` with the digest "
                 f"{wanted['digest']} is missing; name its file with --site"
             )
-        kind = site.path.name.removeprefix(recording_name(site.path))
-        members.append((f"sites/{name}{kind}", site.path))
+        members.append((f"sites/{name}{_kind(site.path)}", site.path))
+    for key, site in sorted(inputs.recordings.items()):
+        members.append((f"variants/{key}/{site.name}{_kind(site.path)}", site.path))
     members += [(f"files/{digest}", path) for digest, path in sorted(inputs.files.items())]
     members += [(f"locks/{name}", content) for name, content in sorted(inputs.locks.items())]
     members += sorted(_members(directory))
@@ -210,6 +255,11 @@ def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
             with _open_member(content) as source, pack.open(entry, "w", force_zip64=True) as target:
                 shutil.copyfileobj(source, target)
     return len(members)
+
+
+def _kind(recording: Path) -> str:
+    """Return the end of a recording's file name that has its format."""
+    return recording.name.removeprefix(recording_name(recording))
 
 
 def _members(directory: Path) -> Iterator[tuple[str, Path]]:
@@ -263,10 +313,11 @@ _TAKEN = re.compile(
     rf"run/(?:(?:plan|environment|stop)\.json|trials/{TRIAL_FILE}|pictures/[0-9a-f]{{20}}\.webp"
     r"|machines/[0-9a-z-]{1,64}\.json)"
     r"|sites/[^./\\][^/\\]{0,220}"
+    r"|variants/[A-Za-z0-9][A-Za-z0-9 ._+@-]{0,63}(?:/[^./\\][^/\\]{0,220}){2}"
     r"|files/[0-9a-f]{64}"
     r"|locks/[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 )
-_FOLDERS = ("run", "sites", "files", "locks")
+_FOLDERS = ("run", "sites", "variants", "files", "locks")
 
 
 class Member(Enum):

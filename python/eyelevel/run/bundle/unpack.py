@@ -23,11 +23,13 @@ from eyelevel.base.from_outside.limits import MANIFEST as MANIFEST_LIMIT
 from eyelevel.base.from_outside.packed import Pack, open_pack
 from eyelevel.base.from_outside.source import Source
 from eyelevel.base.from_outside.words import excerpt
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.load.external_server import find_opened_paths
 from eyelevel.plan.file.from_document import check_text
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import ExternalServer
 from eyelevel.plan.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
+from eyelevel.plan.trials import recording_key
 from eyelevel.run.bundle.bundle import BUNDLE_VERSION, MANIFEST, PLAN_MEMBER, Member, kind_of
 from eyelevel.sites.recorded import recording_name, site_info
 from eyelevel.store.claim import claim
@@ -43,9 +45,8 @@ class Bundle:
 
     run: Path
     plan: Plan
-    sites: tuple[Path, ...]
-    site_digests: tuple[str, ...]
-    """The sites' digests in the plan, for `check_sites`."""
+    digests: Mapping[Path, str]
+    """The recordings' digests in the plan, for `check_sites`."""
     left: tuple[str, ...] = ()
     """The names in the bundle of files that the sender derived from the run; they are not
     unpacked."""
@@ -79,19 +80,31 @@ def open_bundle(
             raise StoreError(
                 f"unpacking {file}: {directory} holds another study; choose another directory"
             )
-        plan, site_digests = packed.plan()
+        plan, document = packed.plan()
         allow(plan)
-        packed.check_recordings(plan)
+        recordings = packed.recordings(document)
         claim(directory)
         for name in packed.digests:
             if kind_of(name) is Member.TAKEN:
                 packed.unpack(name, directory)
         left = tuple(name for name in packed.digests if kind_of(name) is Member.LEFT)
-    recordings = {recording_name(path): path for path in _list(directory / "sites")}
-    sites = tuple(recordings[name] for name in plan.sites)
-    files = {path.name: str(path.resolve()) for path in _list(directory / "files")}
-    located = replace(plan, sites=tuple(map(str, sites)), trace_files=files)
-    return Bundle(directory / "run", located, sites, site_digests, left)
+    places = {key: str(directory / each.member) for key, each in recordings.items()}
+    located = replace(
+        plan,
+        sites=tuple(places[name] for name in plan.sites),
+        recording_files={key: place for key, place in places.items() if key not in plan.sites},
+        trace_files={path.name: str(path.resolve()) for path in _list(directory / "files")},
+    )
+    digests = {directory / each.member: each.digest for each in recordings.values()}
+    return Bundle(directory / "run", located, digests, left)
+
+
+@dataclass(frozen=True)
+class _Recording:
+    """A recording in a bundle: the name of its file there, and its digest in the plan."""
+
+    member: str
+    digest: str
 
 
 class _Packed:
@@ -122,8 +135,8 @@ class _Packed:
             raise where.refusal(f"damaged: it lacks `{PLAN_MEMBER}`")
         return digests
 
-    def plan(self) -> tuple[Plan, tuple[str, ...]]:
-        """Return the plan, checked like a plan file and by its text, and its sites' digests."""
+    def plan(self) -> tuple[Plan, JsonMapping]:
+        """Return the plan, checked like a plan file and by its text, and its document."""
         where = f"{self._source.name}: {PLAN_MEMBER}"
         document = parse_object(
             self._whole(PLAN_MEMBER, PLAN_DOCUMENT.bytes_max),
@@ -131,16 +144,30 @@ class _Packed:
         )
         plan = check_plan(document, where)
         check_text(plan, where, self._mean_rate_bit_s)
-        return plan, tuple(site["digest"] for site in document["sites"])
+        return plan, document
 
-    def check_recordings(self, plan: Plan) -> None:
-        """Raise StoreError unless every site of the plan has exactly one recording."""
-        sites = [name for name in self.digests if name.startswith("sites/")]
-        names = [recording_name(Path(name)) for name in sites]
-        for site in plan.sites:
-            if names.count(site) != 1:
-                has = "lacks" if site not in names else "has several times"
-                raise self._source.refusal(f"it {has} the recording of `{excerpt(site)}`")
+    def recordings(self, document: JsonMapping) -> dict[str, _Recording]:
+        """Return the plan's recordings by `recording_key`.
+
+        Raises StoreError unless every site has exactly one, for the variants with their own, too.
+        """
+        wanted = {site["name"]: ("sites", site) for site in document["sites"]}
+        for variant in document.get("variants", ()):
+            for site, recording in zip(document["sites"], variant["recordings"], strict=False):
+                key = recording_key(variant["name"], site["name"])
+                wanted[key] = f"variants/{key}", recording
+        members: dict[tuple[str, str], list[str]] = {}
+        for name in self.digests:
+            path = Path(name)
+            members.setdefault((str(path.parent), recording_name(path)), []).append(name)
+        found = {}
+        for key, (folder, recording) in wanted.items():
+            there = members.get((folder, recording["name"]), [])
+            if len(there) != 1:
+                has = "has several times" if there else "lacks"
+                raise self._source.refusal(f"it {has} the recording of `{excerpt(key)}`")
+            found[key] = _Recording(there[0], recording["digest"])
+        return found
 
     def unpack(self, name: str, directory: Path) -> None:
         """Unpack one file; it gets its name once it is complete and has its digest."""
@@ -174,7 +201,7 @@ class _Packed:
 
 def check_sites(bundle: Bundle, file: Path) -> None:
     """Raise StoreError if a recording is not the one that the plan was made for."""
-    for path, digest in zip(bundle.sites, bundle.site_digests, strict=True):
+    for path, digest in bundle.digests.items():
         if site_info(path)["digest"] != digest:
             raise StoreError(
                 f"unpacking {file}: {path} is not the recording that its plan names; get it again"

@@ -3,6 +3,7 @@ import zipfile
 from dataclasses import replace
 from hashlib import sha256
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 from synthetic_fleet import fleet_run, write_machine_document
@@ -37,7 +38,7 @@ def test_what_is_packed_is_there_again_with_its_plan(run, tmp_path):
     assert count == 2 + 2 + 2 * 36 + last_pictures + len(locks())
     found = open_bundle(file, tmp_path / "unpacked")
     assert list_committed(found.run) == list_committed(directory)
-    assert [path.read_bytes() for path in found.sites] == [b"startup", b"dashboard"]
+    assert [Path(site).read_bytes() for site in found.plan.sites] == [b"startup", b"dashboard"]
     assert [stack.name for stack in found.plan.stacks] == ["tcp", "tcp+", "quic"]
     both = [read_contents(each, metrics_of).gains for each in (directory, found.run)]
     assert both[0] == both[1]
@@ -84,7 +85,7 @@ def test_unpacking_that_was_interrupted_goes_on_and_mixes_no_studies(run, tmp_pa
     with pytest.raises(StoreError, match="continue with --resume"):
         open_bundle(file, there)
     found = open_bundle(file, there, resume=True)
-    assert [path.read_bytes() for path in found.sites] == [b"startup", b"dashboard"]
+    assert [Path(site).read_bytes() for site in found.plan.sites] == [b"startup", b"dashboard"]
     assert plan.stat().st_mtime_ns == kept_ns
     plan.write_text("{}", encoding="utf-8")
     with pytest.raises(StoreError, match="holds another study"):

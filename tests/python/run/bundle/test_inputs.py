@@ -4,14 +4,15 @@ from pathlib import Path
 import pytest
 
 from eyelevel.base.errors import StoreError
+from eyelevel.cli.run.plan import open_pages
 from eyelevel.load.traces import check_trace_files, read_stages, read_trace_file
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.networks.presets import find_recorded_pair
 from eyelevel.plan.trials import expand, plan_document
 from eyelevel.run.bundle.bundle import find_inputs, write_bundle
-from eyelevel.run.bundle.unpack import open_bundle
-from eyelevel.sites.recorded import _info, list_shipped, matching, open_site
+from eyelevel.run.bundle.unpack import check_sites, open_bundle
+from eyelevel.sites.recorded import _info, list_shipped, matching, open_site, read_alterations
 from eyelevel.store.directory import PLAN_FILE, read_document, write_document
 
 PLAIN = """\
@@ -57,7 +58,7 @@ def planned(place, text):
         matching=matching,
         readers=Readers(read_trace_file, read_stages, find_recorded_pair),
     )
-    sites = [open_site(name).of_plan() for name in plan.sites]
+    sites = [site.of_plan() for site in open_pages(plan)]
     directory = place / "run"
     directory.mkdir()
     _info.cache_clear()  # a later command has looked at no file yet
@@ -131,8 +132,74 @@ def test_a_bundle_of_them_is_the_same_plan_elsewhere(place, monkeypatch, site):
         trial.lab_path(plan.trace_files)
 
 
-def test_a_plan_with_variants_is_no_bundle(place):
-    text = 'sites = ["api"]\nnetworks = ["dsl"]\nstacks = ["quic"]\nreference = "a"\nblocks = 1\n'
-    variants = 'variants = [{ name = "a" }, { name = "b" }]\n'
-    with pytest.raises(StoreError, match="give the plan and their recordings"):
-        find_inputs(planned(place, text + variants))
+VARIED = """\
+sites = ["recordings/www.example.org.wacz"]
+networks = ["dsl"]
+stacks = ["quic"]
+reference = "main"
+blocks = 1
+variants = [
+    { name = "main" },
+    { name = "pr", recordings = ["recordings/pr/www.example.org.wacz"] },
+    { name = "new", edits = [{ body = "new.css", in = "*.css" }, "insert_head:<meta name=x>"] },
+]
+"""
+STYLE = "body { margin: 33px }"
+
+
+@pytest.fixture
+def varied(place: Path) -> Path:
+    """A run whose variants are another recording, and an edit with a file of its own."""
+    (place / "recordings/pr").mkdir()
+    shutil.copy(list_shipped()["article"], "recordings/pr/www.example.org.wacz")
+    (place / "new.css").write_text(STYLE)
+    return planned(place, VARIED)
+
+
+def test_a_bundle_has_the_recording_that_each_variant_loads(varied, place, monkeypatch):
+    write_bundle(varied, find_inputs(varied), place / "study.bundle")
+    for name in ("recordings", "cache"):
+        shutil.rmtree(place / name)
+    (place / "new.css").unlink()
+    (place / "elsewhere").mkdir()
+    monkeypatch.chdir(place / "elsewhere")
+    unpacked = open_bundle(Path("../study.bundle"), Path("out/original"))
+    check_sites(unpacked, Path("../study.bundle"))
+    sites = open_pages(unpacked.plan)
+    document = read_document(varied, PLAN_FILE)
+    found = [site.of_plan() for site in sites]
+    trials = expand(unpacked.plan, found)
+    assert plan_document(unpacked.plan, found, trials) == document
+    (site,) = sites
+    assert set(site.variants) == {"pr", "new"}
+    edited = read_alterations(site.variants["new"].path)
+    assert [each.partition(" (")[0] for each in edited[-2:]] == [
+        "edited: body:new.css in *.css",
+        "edited: insert_head:<meta name=x>",
+    ]
+    # What a recipient gets is what the plan names, to the byte.
+    other = Path("out/original/variants/pr/www.example.org/www.example.org.wacz")
+    shutil.copy("out/original/sites/www.example.org.wacz", other)
+    _info.cache_clear()
+    with pytest.raises(StoreError, match=r"variants/pr/.* is not the recording"):
+        check_sites(unpacked, Path("../study.bundle"))
+
+
+def test_a_variant_whose_file_changed_is_named_with_its_edit(varied, place):
+    (place / "new.css").write_text("body { margin: 34px }")
+    with pytest.raises(StoreError, match=r"`new/www.example.org` .* edited is another"):
+        find_inputs(varied)
+    (place / "new.css").unlink()
+    with pytest.raises(StoreError, match=r"`new/.*new\.css for an edit: there is no"):
+        find_inputs(varied)
+
+
+def test_a_variants_recording_that_moved_is_taken_from_where_it_is_given(varied, place):
+    (place / "recordings/pr/www.example.org.wacz").rename(place / "moved.wacz")
+    with pytest.raises(StoreError, match=r"`pr/www.example.org` .* with --site"):
+        find_inputs(varied)
+    found = find_inputs(varied, ["moved.wacz"])
+    assert found.recordings["pr/www.example.org"].path.name == "moved.wacz"
+    write_bundle(varied, found, place / "study.bundle")
+    unpacked = open_bundle(Path("study.bundle"), Path("out/original"))
+    assert unpacked.plan.recording_files["pr/www.example.org"].endswith("/www.example.org.wacz")
