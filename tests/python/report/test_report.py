@@ -388,6 +388,12 @@ def test_an_altered_recording_is_told_before_the_numbers(run, contents):
         f"{said}. Its loads show how the altered page behaves.",
     ) in warnings(altered)
     assert not any("recorded" in head for head, _ in warnings(contents))
+    # Of several recordings it is said once.
+    many = {f"pr/page{number}": [said] for number in range(5)}
+    found = warnings(replace(contents, environment={"altered_sites": many}))
+    ((head, text),) = [each for each in found if "altered" in each[0]]
+    assert head == "5 recordings were altered after recording."
+    assert text.count(said) == 3 and "pr/page2: 30 of" in text and "2 more" in text
 
 
 def test_outcomes_that_differ_between_stacks_are_told_before_the_answer(tmp_path):

@@ -5,7 +5,7 @@ numbers do not show by themselves.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -143,9 +143,8 @@ def of_level(contents: StudyResults) -> list[Warning]:
 
 def _of_sites(contents: StudyResults) -> list[Warning]:
     found = []
-    for site, altered in contents.environment.get("altered_sites", {}).items():
-        text = f"{'. '.join(altered)}. Its loads show how the altered page behaves."
-        found.append((f"{site} was altered after recording.", text))
+    if by_site := contents.environment.get("altered_sites", {}):
+        found.append(_of_altered(by_site))
     for site, share in contents.environment.get("secure_shares", {}).items():
         seen = contents.table.filter((pl.col("site") == site) & (pl.col("outcome") == "ok"))
         middle = seen["cleartext_share"].median()
@@ -159,6 +158,19 @@ def _of_sites(contents: StudyResults) -> list[Warning]:
         )
         found.append((f"{site} is not entirely https.", text))
     return found
+
+
+def _of_altered(by_site: Mapping[str, Sequence[str]]) -> Warning:
+    """Warn once of all recordings that were altered, with what was done to the first of them."""
+    if len(by_site) == 1:
+        ((site, changes),) = by_site.items()
+        said = f"{'. '.join(changes)}. Its loads show how the altered page behaves."
+        return f"{site} was altered after recording.", said
+    named = [f"{site}: {'. '.join(changes)}" for site, changes in by_site.items()]
+    if len(named) > NAMED_MAX:
+        named[NAMED_MAX:] = [f"{len(named) - NAMED_MAX} more, which `environment.json` has"]
+    said = f"{'. '.join(named)}. Their loads show how the altered pages behave."
+    return f"{len(by_site)} recordings were altered after recording.", said
 
 
 def of_loads(contents: StudyResults) -> list[Warning]:
@@ -178,7 +190,8 @@ def outcomes_differ(contents: StudyResults) -> list[Warning]:
     ):
         if test.p is not None and test.p <= SIGNIFICANCE_LEVEL:
             text = (
-                f"Loads {what} more often with some stacks than with others (p = {test.p:.2g}); "
+                f"Loads {what} more often with some stacks than with others (uncorrected p = "
+                f"{test.p:.2g}); "
                 "see “Outcomes” under “For reviewers”."
             )
             warnings_found.append(("Outcomes differ between stacks.", text))

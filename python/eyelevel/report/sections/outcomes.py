@@ -104,7 +104,7 @@ def _rate_sentence(what: str, test: RateTest) -> str:
     finding = f"No difference in {what} is shown"
     if test.p <= SIGNIFICANCE_LEVEL:
         finding = f"The stacks differ in {what}"
-    return f"{finding} (permutation of Cochran's Q, p = {test.p:.2g})."
+    return f"{finding} (permutation of Cochran's Q over all stacks, uncorrected p = {test.p:.2g})."
 
 
 def _not_ok(contents: StudyResults) -> Markup:
@@ -179,10 +179,11 @@ NETWORKS_NOTE = (
     "and differences; if only the loads of one stack timed out, the true values are at least "
     "as large. The difference is then one of restricted means, that is, of times up to the "
     "limit. If more than a fifth of a stack's loads did not finish, there is no gain, since it "
-    "would reflect the limit. p tests for equal numbers of unfinished loads. It uses the signs "
+    "would reflect the limit. Both p test for equal numbers of unfinished loads. It uses the signs "
     "of the repetitions' differences and assumes that repetitions are independent; of a fixed "
     "number of blocks it is exact (for one site McNemar's test), and where a study may stop early "
-    "it holds whenever one looks. It is corrected together with the gains' own. A page that did "
+    "it holds whenever one looks. The one alone is of that comparison, the corrected one of all "
+    "together with the gains' own: verdicts use the corrected one. A page that did "
     "not finish, or of which the network lost an object, counts as a timeout in every metric, "
     "whatever it had shown by then."
 )
@@ -214,7 +215,8 @@ def timeouts_details(contents: StudyResults) -> Markup:
     if not rows:
         return Markup("")
     columns = [
-        "network", "stack", "reference", "unfinished loads of both", "p", "corrected p", "limit",
+        "network", "stack", "reference", "unfinished loads of both", "p, alone",
+        "p, corrected", "limit",
         "gain with a longer limit", "gain, 95 % interval",
         "difference up to the limit, 95 % interval",
     ]  # fmt: skip
