@@ -1,4 +1,4 @@
-//! Fetches one URL from a lab's servers and prints when its bytes came.
+//! Fetches one URL from a lab's servers and prints when its bytes arrived.
 //!
 //! `fetch ADDRESS:PORT URL h1|h2|h3 CA.pem [COUNT]`
 

@@ -1,5 +1,5 @@
-//! Asks a running server for URLs as fast as it answers and prints requests a second, as JSON. One
-//! thread; for HTTP/3, which Debian's h2load has not.
+//! Requests URLs from a running server as fast as it answers, and prints requests per second as
+//! JSON. Runs on one thread, and supports HTTP/3, which Debian's h2load does not.
 //!
 //! `load ADDRESS:PORT h1|h2|h3 CA.pem SECONDS CONNECTIONS STREAMS URL...`
 
@@ -61,7 +61,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         running.spawn(ask(client, urls.clone(), offset, end));
     }
     let (mut requests, mut bytes) = (0_u64, 0_u64);
-    // A connection ends with its first client: all stay until the last has its answers.
+    // A connection ends with its first client: all stay until the last has its responses.
     let mut clients = Vec::new();
     while let Some(done) = running.join_next().await {
         let (client, own_requests, own_bytes) = done??;

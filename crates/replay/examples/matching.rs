@@ -1,5 +1,5 @@
-//! What a match costs with 10,000 exchanges: exact, with a changed query, and a miss. Prints a
-//! line of JSON for each; `benchmarks/replay/archive.py` reads them.
+//! Measures what a match costs with 10,000 exchanges: exact, with a changed query, and a miss.
+//! Prints one line of JSON for each; `benchmarks/replay/archive.py` reads them.
 //!
 //! `cargo run --release -p eyelevel-replay --example matching`
 

@@ -1,4 +1,5 @@
-//! Serves a recorded site on loopback until its standard input ends, its events on standard error.
+//! Serves a recorded site on loopback until standard input ends, and prints its events on standard
+//! error.
 //!
 //! `cargo run --release -p eyelevel-replay --example serve -- FILE h1|h2|h3 [--quiet]`
 

@@ -1,4 +1,5 @@
-//! Requests a second and bulk rates over loopback, server and client a thread each.
+//! Measures requests per second and bulk rates over loopback, with one thread each for server and
+//! client.
 //!
 //! `cargo run --release -p eyelevel-replay --example throughput`
 

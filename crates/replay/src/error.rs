@@ -2,26 +2,25 @@ use eyelevel_units::refusal;
 use std::io;
 use std::net::SocketAddr;
 
-/// Why a server could not be made or a check could not be done. One line: attempt, subject, way
-/// out.
+/// An error of making a server or a check. The message is one line: attempt, subject, remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// A key or certificate could not be made.
+    /// A key or certificate could not be created.
     #[error(
         "making the certificate of {subject} failed: {reason}; change the stack, or leave it out"
     )]
     Certificate {
         /// The host, or the certificate authority.
         subject: String,
-        /// What the library said.
+        /// The library's message.
         reason: String,
     },
     /// A TLS or QUIC configuration was refused by the library.
     #[error("configuring {subject} failed: {reason}; correct what it is given")]
     Configuration {
-        /// What was configured.
+        /// The part that was configured.
         subject: &'static str,
-        /// What the library said.
+        /// The library's message.
         reason: String,
     },
     /// A stack that cannot be served.
@@ -29,23 +28,23 @@ pub enum ReplayError {
     Stack {
         /// The stack's name.
         stack: String,
-        /// What is wrong and what would be right.
+        /// What is wrong, and how to correct it.
         reason: String,
     },
     /// A recorded site that cannot be served.
     #[error("the recorded site cannot be served: {reason}")]
     Site {
-        /// What is wrong and what would be right.
+        /// What is wrong, and how to correct it.
         reason: String,
     },
     /// A socket could not be prepared.
     #[error("{attempt} on {address} failed: {}", refusal(source))]
     Socket {
-        /// What was attempted.
+        /// The step that was attempted.
         attempt: &'static str,
-        /// The address that was to be bound.
+        /// The address to bind.
         address: SocketAddr,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
 }

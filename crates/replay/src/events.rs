@@ -3,7 +3,7 @@ use serde::Serialize;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// What a server tells its driver; the shapes are those of `spec/lab-events.md`.
+/// An event that a server reports to its driver, in the format of `spec/lab-events.md`.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum Event {
@@ -28,26 +28,26 @@ pub struct RequestEvent {
     pub head_bytes: Option<u64>,
     /// The response's status.
     pub status: u16,
-    /// How the answer was found: see `docs/reference/matching.md`.
+    /// How the response was found: see `docs/reference/matching.md`.
     pub r#match: &'static str,
-    /// The position of the exchange that answers, from 0, in the order of the recording; absent where
-    /// none does (`miss`, `preflight`).
+    /// The position of the exchange that answers, from 0, in the order of the recording; absent if
+    /// there is none (`miss`, `preflight`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exchange: Option<usize>,
-    /// The recorded URL that is most like the one asked for; of a miss only.
+    /// The recorded URL that is most like the requested one; for a miss only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest_url: Option<String>,
-    /// What differs from that URL; of a miss only.
+    /// The difference from that URL; for a miss only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<String>,
-    /// Bytes of the body that will be sent, as coded.
+    /// Bytes of the body to send, as coded.
     pub body_bytes: u64,
     /// The server's time from the request's head to the response's head, in microseconds.
     pub server_us: u64,
-    /// The priority that its request asked for, as in its field: `u=3, i` (RFC 9218); null over
-    /// HTTP/1.1 and where priorities do not count.
+    /// The requested priority, as in its field: `u=3, i` (RFC 9218); null over HTTP/1.1 and if
+    /// priorities are ignored.
     pub priority: Option<String>,
-    /// How long the head was kept back after that, in milliseconds: the stack's think time.
+    /// How long the head was then delayed, in milliseconds: the stack's think time.
     pub think_ms: f64,
     /// Number of the connection.
     pub connection: u64,
@@ -64,68 +64,67 @@ pub struct ConnectionEvent {
     pub protocol: &'static str,
     /// `http`: cleartext, as a recorded http origin is served with every stack; `https`: TLS or QUIC.
     pub scheme: Scheme,
-    /// `CLOCK_MONOTONIC` when the server knew of it: over TCP after TCP's own handshake, over QUIC
+    /// `CLOCK_MONOTONIC` when the server accepted it: over TCP after TCP's own handshake, over QUIC
     /// with its first datagram.
     pub accepted_at_ns: u64,
-    /// The same when its TLS or QUIC handshake was complete; null where there was none.
+    /// `CLOCK_MONOTONIC` when its TLS or QUIC handshake was complete; null if there was none.
     pub ready_at_ns: Option<u64>,
     /// The server's own address that the client connected to.
     pub address: Option<SocketAddr>,
-    /// The client's, by which the path knows the connection.
+    /// The client's address, by which the path identifies the connection.
     pub client: Option<SocketAddr>,
-    /// What the kernel or the QUIC stack said was in force.
+    /// The settings in force, as read from the kernel or the QUIC stack.
     pub in_force: InForce,
 }
 
-/// What was in force on a connection, read back and never assumed; null where it was not readable.
+/// What was in force on a connection, read back and never assumed; null if it was not readable.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct InForce {
     /// Name of the congestion controller.
     pub congestion_control: Option<String>,
-    /// The upper bound of the pacing rate; null where packets are not paced.
+    /// The upper bound of the pacing rate; null if packets are not paced.
     pub pacing_rate_bytes_s_max: Option<u64>,
-    /// The pacing rate when the connection ended; null where packets are not paced.
+    /// The pacing rate when the connection ended; null if packets are not paced.
     pub pacing_rate_bytes_s: Option<u64>,
-    /// The pacing rate when the handshake was over, which has seen one round trip; null where
-    /// packets are not paced, and over QUIC, whose first acknowledgement comes later.
+    /// The pacing rate at the end of the handshake, after one round trip; null if packets are not
+    /// paced, and over QUIC, whose first acknowledgement arrives later.
     pub pacing_rate_bytes_s_start: Option<u64>,
     /// The congestion window when the connection was accepted, in full packets.
     pub initial_window_packets: Option<u32>,
-    /// Packets sent again (TCP) or deemed lost (QUIC) over the connection's life.
+    /// Packets retransmitted (TCP) or declared lost (QUIC) over the connection's life.
     pub retransmitted_packets: Option<u64>,
-    /// Answers to the client's SYN sent again before the connection was accepted: where that
-    /// was more than once the kernel begins with a window of one packet (RFC 5681, section 3.1). Of TCP
-    /// only.
+    /// SYN-ACKs retransmitted before the connection was accepted: after more than one, the kernel
+    /// begins with a window of one packet (RFC 5681, section 3.1). TCP only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syn_ack_retransmitted_packets: Option<u64>,
-    /// Packets with data (TCP) or that ask for an acknowledgement (QUIC), repetitions included.
+    /// Packets with data (TCP) or ack-eliciting packets (QUIC), retransmissions included.
     pub sent_packets: Option<u64>,
-    /// Bytes in IP packets' payload beside TCP's header, or in UDP's; repetitions included.
+    /// Bytes of TCP or UDP payload, retransmissions included.
     pub sent_bytes: Option<u64>,
     /// Bytes received, counted as `sent_bytes` are.
     pub received_bytes: Option<u64>,
-    /// Full packets (TCP: segments, as `TCP_INFO` has them after each write and 32 times in a round
+    /// Full packets (TCP: segments, as read from `TCP_INFO` after each write and 32 times per round
     /// trip) sent from the first one after the handshake until one of them was acknowledged.
     pub first_flight_packets: Option<u32>,
-    /// The time between the first and the last of them.
+    /// The time between the first and the last packet of the first flight.
     pub first_flight_ms: Option<f64>,
-    /// Bytes of the server's handshake, as `sent_bytes` counts them; null over QUIC where early
-    /// data were taken, since answers are among them.
+    /// Bytes of the server's handshake, counted as `sent_bytes`; null over QUIC if early data were
+    /// accepted, since they include responses.
     pub handshake_sent_bytes: Option<u64>,
     /// Bytes of the client's handshake; null as `handshake_sent_bytes` is.
     pub handshake_received_bytes: Option<u64>,
     /// Whether the TLS session was resumed with a ticket of an earlier connection.
     pub resumed: Option<bool>,
-    /// Whether the client's hello offered early data; null where there was none.
+    /// Whether the client's hello offered early data; null if there was no hello.
     pub early_data_offered: Option<bool>,
-    /// Whether a request came before the handshake was complete; null where it was not allowed.
+    /// Whether a request arrived before the handshake was complete; null if that was not allowed.
     pub early_data_accepted: Option<bool>,
-    /// Bytes of request heads: as they came over HTTP/1.1, their field sections as coded by HPACK or
-    /// QPACK over the others, frame headers left out.
+    /// Bytes of request heads: as received over HTTP/1.1; over the others their field sections as
+    /// coded by HPACK or QPACK, without frame headers.
     pub request_head_bytes: Option<u64>,
-    /// The same of response heads.
+    /// Bytes of response heads, counted as `request_head_bytes`.
     pub response_head_bytes: Option<u64>,
-    /// Bytes on the stream of the client's QPACK encoder, which fills the table for requests; of
+    /// Bytes on the stream of the client's QPACK encoder, which fills the table for requests;
     /// HTTP/3 only, as the next three.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encoder_received_bytes: Option<u64>,
@@ -138,33 +137,33 @@ pub struct InForce {
     /// Bytes on the stream of our QPACK decoder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decoder_sent_bytes: Option<u64>,
-    /// The dynamic table for requests: what we offer over HTTP/2, what the client took of it over
-    /// HTTP/3.
+    /// The size of the dynamic table for requests: what we offer over HTTP/2, what the client uses
+    /// of it over HTTP/3.
     pub request_table_bytes: Option<u64>,
-    /// The dynamic table for responses: what we took of the client's offer.
+    /// The size of the dynamic table for responses: what we use of the client's offer.
     pub response_table_bytes: Option<u64>,
-    /// Streams that our QPACK encoder may let wait for inserts; null before the client's SETTINGS.
+    /// Streams that our QPACK encoder may block on inserts; null before the client's SETTINGS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocked_streams_max: Option<u64>,
-    /// PRIORITY_UPDATE frames of the client (RFC 9218, section 7); null where there was none.
+    /// PRIORITY_UPDATE frames of the client (RFC 9218, section 7); null if there were none.
     pub priority_updates: Option<u64>,
-    /// Whether an idle connection begins anew: the sysctl, or what our controller was told.
+    /// Whether an idle connection restarts in slow start: the sysctl, or our controller's setting.
     pub slow_start_after_idle: Option<bool>,
     /// The socket's send buffer at the end, `SO_SNDBUF`; null over QUIC.
     pub send_buffer_bytes: Option<u64>,
-    /// What the client offered to receive at first over the whole connection. Over TCP nobody but
-    /// the path sees it, so that this crate leaves it empty; over QUIC `initial_max_data`.
+    /// The window that the client offered first for the whole connection. Over TCP only the path
+    /// sees it, so this crate leaves it empty; over QUIC it is `initial_max_data`.
     pub receive_window_bytes: Option<u64>,
-    /// How long the server had something to send and neither the client's windows nor the network's
-    /// let it: over QUIC while a stream refused what it was given though nothing else waited.
+    /// How long the server had data to send and neither the client's window nor the congestion
+    /// window allowed it: over QUIC while a stream refused data though nothing else was queued.
     pub receive_window_limited_ms: Option<f64>,
-    /// How long the network would have taken more, and the transport had run dry though there was
-    /// more of a response.
+    /// How long the network had capacity and the transport was empty although the response had more
+    /// data.
     pub send_buffer_limited_ms: Option<f64>,
-    /// The most that was granted by the response scheduler and not yet sent, whoever held it, heads
-    /// of responses included; null where nothing was scheduled.
+    /// The most bytes granted by the response scheduler and not yet sent, in whichever layer, heads
+    /// of responses included; null if nothing was scheduled.
     pub unsent_bytes_max: Option<u64>,
-    /// Least round-trip time seen.
+    /// The smallest round-trip time seen.
     pub rtt_ms_min: Option<f64>,
     /// Smoothed round-trip time at the end.
     pub rtt_ms_smoothed: Option<f64>,
@@ -174,13 +173,13 @@ pub struct InForce {
     pub cipher: Option<String>,
     /// The key exchange group's registered name.
     pub key_exchange: Option<String>,
-    /// QUIC's version number; of QUIC only.
+    /// QUIC's version number; QUIC only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quic_version: Option<u32>,
-    /// UDP payload of a full packet; of QUIC only.
+    /// UDP payload of a full packet; QUIC only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packet_bytes: Option<u16>,
-    /// Why the handshake or the connection failed; null where it ended in order.
+    /// Why the handshake or the connection failed; null if it ended in order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// Why the server itself ended the connection, which is no fault of the path; TCP only, since
@@ -189,8 +188,10 @@ pub struct InForce {
     pub server_error: Option<String>,
 }
 
-/// Receives events in the order in which they happen, on the server's thread; must not block.
+/// A receiver of events in the order in which they happen, called on the server's thread; must not
+/// block.
 pub type EventSink = Arc<dyn Fn(Event) + Send + Sync>;
 
-/// Nanoseconds of `CLOCK_MONOTONIC`; the driver passes it, so that this crate has one clock.
+/// A clock that returns nanoseconds of `CLOCK_MONOTONIC`; passed by the driver, so that this crate
+/// uses one clock.
 pub type ClockNs = fn() -> u64;

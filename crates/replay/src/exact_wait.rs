@@ -1,5 +1,5 @@
-//! A wait that ends when it should. tokio's timers count whole milliseconds and end up to two late,
-//! which a page whose answers hang on one another would meet again with each of them.
+//! A wait that ends on time. tokio's timers count whole milliseconds and end up to 2 ms late, a
+//! delay that a page with dependent requests would suffer with each of them.
 
 use crate::kernel_timer::KernelTimer;
 use std::future::poll_fn;
@@ -7,11 +7,11 @@ use std::io;
 use std::time::{Duration, Instant};
 use tokio::time::sleep_until;
 
-/// The end of a wait that is the kernel's timer's: more than tokio's may be late.
+/// The last part of a wait, which uses the kernel's timer: more than tokio's timer may be late.
 const EXACT: Duration = Duration::from_millis(3);
 
-/// Waits so long, to a tenth of a millisecond on a machine with a processor to spare; where the
-/// process has no descriptor left for a timer, as exactly as tokio does.
+/// Waits for `wait`, to a tenth of a millisecond on a machine with a spare processor; if the
+/// process has no descriptor left for a timer, with tokio's precision.
 pub(crate) async fn exact_wait(wait: Duration) {
     let due = Instant::now() + wait;
     if wait > EXACT {
@@ -38,7 +38,7 @@ async fn by_the_kernel(due: Instant) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Without tokio's own timers: whoever asks for one panics.
+    /// Without tokio's own timers: using one panics.
     fn waited(wait: Duration) -> Duration {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()

@@ -1,5 +1,5 @@
-//! A timer of the kernel's as a descriptor (timerfd_create(2)), which no crate of ours wraps: an
-//! hrtimer, where tokio's own timers count milliseconds.
+//! A kernel timer as a descriptor (timerfd_create(2)), which no crate of ours wraps: an hrtimer,
+//! whereas tokio's own timers count milliseconds.
 
 #![allow(unsafe_code)]
 
@@ -11,12 +11,12 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Wakes its task as finely as the kernel can.
+/// A timer that wakes its task as precisely as the kernel can.
 #[derive(Debug)]
 pub(crate) struct KernelTimer(AsyncFd<OwnedFd>);
 
 impl KernelTimer {
-    /// One that is not set; inside a runtime.
+    /// Creates a timer that is not set; must be called inside a runtime.
     pub fn new() -> io::Result<Self> {
         let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
         // SAFETY: creates a descriptor and touches no memory of ours.
@@ -24,8 +24,8 @@ impl KernelTimer {
         if descriptor < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is new and nobody else's; its owner lives in the registration and
-        // is never exchanged.
+        // SAFETY: the descriptor is new and has no other owner; its owner lives in the registration
+        // and is never exchanged.
         let registered = unsafe {
             let owner = OwnedFd::from_raw_fd(descriptor);
             AsyncFd::register_with_interest(owner, Interest::READABLE)
@@ -33,9 +33,10 @@ impl KernelTimer {
         Ok(Self(registered?))
     }
 
-    /// Expires once in so long, whatever was set before; at once where nothing is left to wait.
+    /// Sets the timer to expire once after `wait`, at once if that is zero; replaces an earlier
+    /// setting.
     pub fn set(&self, wait: Duration) -> io::Result<()> {
-        // A time of zero would switch it off.
+        // A time of zero would disarm it.
         let wait = wait.max(Duration::from_nanos(1));
         let never = libc::timespec {
             tv_sec: 0,
@@ -48,7 +49,7 @@ impl KernelTimer {
                 tv_nsec: wait.subsec_nanos().into(),
             },
         };
-        // SAFETY: the setting outlives the call; the old one is not asked for.
+        // SAFETY: the setting outlives the call; the old one is not requested.
         let failed = unsafe { libc::timerfd_settime(self.0.as_raw_fd(), 0, &setting, null_mut()) };
         if failed == 0 {
             Ok(())
@@ -57,11 +58,13 @@ impl KernelTimer {
         }
     }
 
-    /// Ready once for an expiry since it was set; else wakes the task at the next one.
+    /// Returns ready once for an expiry since the timer was set; else wakes the task at the next
+    /// one.
     pub fn poll_expiry(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             let mut readable = ready!(self.0.poll_read_ready(context))?;
-            // Readable by what was set before: the read says, and the next turn waits.
+            // An earlier setting may have made it readable: the read decides, and the next turn
+            // waits.
             if let Ok(read) = readable.try_io(|timer| take_expiries(timer.get_ref())) {
                 return Poll::Ready(read);
             }
@@ -69,7 +72,7 @@ impl KernelTimer {
     }
 }
 
-/// `WouldBlock` where there was none since it was set.
+/// Consumes the expiries; `WouldBlock` if there was none since the timer was set.
 fn take_expiries(timer: &OwnedFd) -> io::Result<()> {
     let mut expiries = [0u8; 8];
     // SAFETY: the kernel writes at most the eight bytes of a live buffer.

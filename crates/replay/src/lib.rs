@@ -1,8 +1,8 @@
 //! Replays a recorded site: the matcher, the response scheduler, and servers for HTTP/1.1, HTTP/2
-//! and HTTP/3 that share both, with certificates of a run's own authority and a resolver.
+//! and HTTP/3 that share both, with certificates of the run's own authority and a resolver.
 //!
-//! The matcher, the response and the scheduler are pure; `tcp`, `quic` and `dns` drive them. A
-//! server does not know that its network is emulated.
+//! The matcher, the response and the scheduler are pure; `tcp`, `quic` and `dns` drive them.
+//! Servers are independent of whether their network is emulated.
 
 pub mod check;
 pub mod dns;

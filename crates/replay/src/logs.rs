@@ -1,5 +1,5 @@
-//! Logs for people who debug transports, on request: one qlog a QUIC connection, samples of
-//! `TCP_INFO`, and the TLS secrets by which a capture can be read.
+//! Optional logs for debugging transports: one qlog per QUIC connection, samples of `TCP_INFO`, and
+//! the TLS secrets that decrypt a capture.
 
 use rustls::KeyLog;
 use serde::Serialize;
@@ -10,30 +10,29 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What one log may hold: hours of samples, and the qlog of some gigabytes of a page.
+/// The size limit of one log: hours of samples, or the qlog of a page of some gigabytes.
 const LOG_BYTES_MAX: u64 = 1 << 30;
 
-/// Which logs are written, and where to; the default writes none.
+/// The logs to write, and their files; the default writes none.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionLogs {
     /// The folder of `connection-N.sqlog`, JSON text sequences.
     pub qlog: Option<PathBuf>,
     /// Secrets in the format of `SSLKEYLOGFILE`.
     pub keys: Option<Arc<LineLog>>,
-    /// Samples of `TCP_INFO`, a line of JSON each.
+    /// Samples of `TCP_INFO`, one line of JSON each.
     pub tcp_info: Option<Arc<LineLog>>,
 }
 
 impl ConnectionLogs {
-    /// Hands all lines to the system; what the disk refuses is missing in the files.
+    /// Flushes all lines to the system; lines that the disk refuses are missing from the files.
     pub fn flush(&self) {
         for log in [&self.keys, &self.tcp_info].into_iter().flatten() {
             let _ = log.flush();
         }
     }
 
-    /// What a QUIC connection's log is made with: times are those of `CLOCK_MONOTONIC` in
-    /// milliseconds, as `now_ns` has them.
+    /// Returns the qlog factory of a QUIC connection, whose times are `now_ns` in milliseconds.
     pub(crate) fn qlog(&self, connection: u64, now_ns: u64) -> Option<Arc<dyn noq::QlogFactory>> {
         let path = self
             .qlog
@@ -71,16 +70,16 @@ impl LineLog {
     /// Creates the file.
     ///
     /// # Errors
-    /// What the disk says.
+    /// The error of the system.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = BufWriter::new(File::create(path)?);
         Ok(Self(Mutex::new(Bounded::new(file))))
     }
 
-    /// Hands everything to the system.
+    /// Flushes everything to the system.
     ///
     /// # Errors
-    /// What the disk says.
+    /// The error of the system.
     pub fn flush(&self) -> io::Result<()> {
         self.0
             .lock()
@@ -90,7 +89,7 @@ impl LineLog {
 
     fn line(&self, text: &[u8]) {
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A full disk must not end a connection; the file then lacks its end, which readers tell.
+        // A full disk must not end a connection; the file is then truncated, which readers detect.
         let _ = file.write_all(text).and_then(|()| file.write_all(b"\n"));
     }
 
@@ -101,7 +100,7 @@ impl LineLog {
     }
 }
 
-/// Lines that somebody else formats.
+/// Writes lines that are already formatted.
 impl Write for &LineLog {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0
@@ -125,12 +124,12 @@ impl KeyLog for LineLog {
     fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
         let hex = |bytes: &[u8]| -> String { bytes.iter().map(|b| format!("{b:02x}")).collect() };
         self.line(format!("{label} {} {}", hex(client_random), hex(secret)).as_bytes());
-        // Few and precious: whoever looks at a running lab's capture needs them now.
+        // Secrets are few, and reading a running lab's capture needs them now.
         let _ = self.flush();
     }
 }
 
-/// Refuses what would make a log endless.
+/// A writer that refuses bytes beyond a limit.
 struct Bounded<W> {
     inner: W,
     left: u64,

@@ -1,4 +1,4 @@
-//! From an answer of the matcher to status, fields and body: the same for every protocol, pure.
+//! Builds status, fields and body from the matcher's answer: the same for every protocol, pure.
 
 use crate::matcher::range::{self, Part};
 use crate::matcher::{Answer, Request};
@@ -9,10 +9,10 @@ use http::{HeaderMap, StatusCode};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// The field that says how an answer was found.
+/// The field that reports how a response was found.
 pub const MATCH_HEADER: HeaderName = HeaderName::from_static("x-eyelevel-match");
 
-/// A response, complete.
+/// A complete response.
 #[derive(Clone, Debug)]
 pub struct Reply {
     /// The status.
@@ -21,11 +21,11 @@ pub struct Reply {
     pub headers: HeaderMap,
     /// A slice of the recording, never a copy.
     pub body: Bytes,
-    /// How long the server thinks before it sends the head.
+    /// The delay before the head is sent.
     pub think: Duration,
 }
 
-/// The recorded responses, their fields made ready once for each exchange that is asked for.
+/// The recorded responses, with fields that are prepared once for each requested exchange.
 #[derive(Debug)]
 pub struct Responses(Vec<OnceLock<Prepared>>);
 
@@ -36,12 +36,12 @@ struct Prepared {
 }
 
 impl Responses {
-    /// Room for so many exchanges.
+    /// Creates empty entries for the given number of exchanges.
     pub fn new(exchanges: usize) -> Self {
         Self((0..exchanges).map(|_| OnceLock::new()).collect())
     }
 
-    /// The response to `request`, which `answer` was found for.
+    /// Returns the response to `request`, for which `answer` was found.
     pub fn reply(&self, exchanges: &[Exchange], request: &Request<'_>, answer: &Answer) -> Reply {
         let mut reply = match answer {
             Answer::Match { exchange, .. } => self.recorded(exchanges, *exchange, request),
@@ -66,11 +66,11 @@ impl Responses {
             think: Duration::ZERO,
         };
         let is_safe = matches!(request.method, "GET" | "HEAD");
-        // The matcher gives no exchange that has none.
+        // The matcher returns no exchange without a part.
         let part = range::part(exchange, request).unwrap_or(Part::Recorded);
         match reply.status {
             StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED => without_body(reply),
-            // RFC 9110, section 13.2.2: conditions count before ranges.
+            // Conditions are evaluated before ranges (RFC 9110, section 13.2.2).
             StatusCode::OK if is_safe && is_unchanged(request, &reply) => not_modified(reply),
             StatusCode::PARTIAL_CONTENT
                 if part != Part::Recorded && is_unchanged(request, &reply) =>
@@ -87,7 +87,7 @@ fn prepare(exchange: &Exchange) -> Prepared {
     let mut headers = HeaderMap::with_capacity(fields.len() + 1);
     for field in fields {
         let name = HeaderName::from_bytes(field.name.as_bytes());
-        // Both were checked by the archive; a field that is refused all the same is left out.
+        // Both were checked by the archive; a field that is still refused is left out.
         if let (Ok(name), Ok(value)) = (name, HeaderValue::from_maybe_shared(field.value)) {
             headers.append(name, value);
         }
@@ -98,7 +98,7 @@ fn prepare(exchange: &Exchange) -> Prepared {
     }
 }
 
-/// Whether the copy that the client has still holds (RFC 9110, section 13.1).
+/// Returns whether the client's copy is still valid (RFC 9110, section 13.1).
 fn is_unchanged(request: &Request<'_>, reply: &Reply) -> bool {
     let recorded = |name| {
         reply
@@ -116,13 +116,13 @@ fn is_unchanged(request: &Request<'_>, reply: &Reply) -> bool {
     };
     match (asked("if-none-match"), asked("if-modified-since")) {
         (Some(tags), _) => names_etag(tags, etag),
-        // A browser sends back the text that it got, so that no date needs to be compared.
+        // A browser returns the text that it received, so no date needs to be compared.
         (None, Some(date)) => !modified.is_empty() && date == modified,
         (None, None) => false,
     }
 }
 
-/// Weak comparison, RFC 9110, section 8.8.3.2.
+/// Returns whether a list of tags has `etag`, by weak comparison (RFC 9110, section 8.8.3.2).
 fn names_etag(tags: &str, etag: &str) -> bool {
     let opaque = |tag: &'_ str| tag.trim().trim_start_matches("W/").to_owned();
     if tags.trim() == "*" {
@@ -131,7 +131,8 @@ fn names_etag(tags: &str, etag: &str) -> bool {
     !etag.is_empty() && tags.split(',').any(|tag| opaque(tag) == opaque(etag))
 }
 
-/// RFC 9110, section 15.4.5: what describes the body that is not sent is left out.
+/// Turns a response into a 304, without the fields that describe the absent body (RFC 9110, section
+/// 15.4.5).
 fn not_modified(mut reply: Reply) -> Reply {
     for name in [
         header::CONTENT_TYPE,
@@ -151,7 +152,7 @@ fn without_body(mut reply: Reply) -> Reply {
     reply
 }
 
-/// Makes of the recorded response the part that answers (RFC 9110, sections 14.4 and 15.3.7).
+/// Reduces the recorded response to the part that answers (RFC 9110, sections 14.4 and 15.3.7).
 fn partial(part: &Part, mut reply: Reply) -> Reply {
     reply.status = match part {
         Part::Recorded => return reply,
@@ -175,7 +176,7 @@ fn partial(part: &Part, mut reply: Reply) -> Reply {
     reply
 }
 
-/// What a server answers that allows the request to come (Fetch standard, CORS protocol).
+/// Returns the response of a server that allows the request (Fetch standard, CORS protocol).
 fn preflight(request: &Request<'_>) -> Reply {
     let mut headers = HeaderMap::new();
     let mut copy = |from: HeaderName, to: HeaderName| {

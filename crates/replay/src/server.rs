@@ -15,26 +15,26 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// Where and how a site is served.
+/// How and at which addresses a site is served.
 #[derive(Clone)]
 pub struct ServerOptions {
-    /// Local addresses to bind: `0.0.0.0` and `::` serve every address that the namespace has as
-    /// its own (AnyIP), so that 60 origins cost as much as one.
+    /// Local addresses to bind: `0.0.0.0` and `::` serve every address that is local to the
+    /// namespace (AnyIP), so that 60 origins cost as much as one.
     pub addresses: Vec<IpAddr>,
-    /// Let the kernel choose the ports, for servers beside others on one machine;
-    /// [`Server::bound_address`] tells them. Otherwise the recorded ports are bound.
+    /// Whether the kernel chooses the ports, for several servers on one machine;
+    /// [`Server::bound_address`] returns them. Otherwise the recorded ports are bound.
     pub ports_ephemeral: bool,
     /// Rules of the matcher.
     pub rules: Rules,
     /// Nanoseconds of `CLOCK_MONOTONIC`.
     pub now_ns: ClockNs,
-    /// Gets every event.
+    /// The receiver of every event.
     pub events: EventSink,
-    /// What is logged of connections beside that.
+    /// The logs of connections.
     pub logs: ConnectionLogs,
 }
 
-/// A recorded site on bound sockets: clients that connect now are answered once it runs.
+/// A recorded site on bound sockets; clients that connect now are answered once it runs.
 pub struct Server {
     service: Arc<Service>,
     stack: Arc<StackConfig>,
@@ -46,11 +46,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Makes the certificates' authority and binds every port of the site's origins, in the calling
+    /// Creates the certificate authority and binds every port of the site's origins, in the calling
     /// thread's network namespace. Must be called within the Tokio runtime that will run it.
     ///
     /// # Errors
-    /// What of the stack, the certificates or the sockets failed.
+    /// The part of the stack, the certificates or the sockets that failed.
     pub fn bind(
         site: Arc<Site>,
         stack: StackConfig,
@@ -140,23 +140,23 @@ impl Server {
         Ok(local.unwrap_or(address))
     }
 
-    /// The base64 of the SHA-256 of every leaf certificate's key, for Chromium's flag
+    /// Returns the base64 of the SHA-256 of every leaf certificate's key, for Chromium's flag
     /// `--ignore-certificate-errors-spki-list`.
     pub fn spki_sha256(&self) -> String {
         self.authority.spki_sha256()
     }
 
-    /// The authority, for clients that are to trust it.
+    /// Returns the authority that clients must trust.
     pub fn authority(&self) -> Arc<Authority> {
         self.authority.clone()
     }
 
-    /// The service, for its counts.
+    /// Returns the service, for its counts.
     pub fn service(&self) -> Arc<Service> {
         self.service.clone()
     }
 
-    /// Where a recorded port is served, on the first of the addresses.
+    /// Returns the address at which a recorded port is served, on the first of the addresses.
     pub fn bound_address(&self, scheme: Scheme, port: u16) -> Option<SocketAddr> {
         self.bound.get(&(scheme, port)).copied()
     }
@@ -187,8 +187,8 @@ impl Server {
     }
 }
 
-/// For a server that is not ours: an authority, the chain of one certificate with every host of the
-/// site, and its key, the last two as PEM.
+/// Creates the certificates for another server: an authority, one certificate's chain with every
+/// host of the site, and its key, the last two as PEM.
 ///
 /// # Errors
 /// [`ReplayError::Certificate`] when the library refuses.
@@ -208,18 +208,19 @@ pub fn certificate_files(
     Ok((authority, chain, key))
 }
 
-/// Certificates as recorded; a host without one stands on a certificate alone.
+/// Creates the authority with certificates as recorded; a host without one gets a certificate of
+/// its own.
 fn authority(site: &Site, stack: &StackConfig) -> Result<Authority, ReplayError> {
     let mut groups = Vec::new();
     let grouped = site.origins().iter().filter(|_| stack.coalescing);
     for origin in grouped {
         if !origin.certificate_names.is_empty() {
-            // A recording through a proxy may carry a name that the certificate lacks.
+            // A recording made through a proxy may have a name that the certificate lacks.
             let mut names = origin.certificate_names.clone();
             if !covers(&names, &origin.host) {
                 names.push(origin.host.clone());
             }
-            // The host first, so that a certificate shared under a wildcard is found by it.
+            // The host comes first, so that a certificate shared under a wildcard is found by it.
             names.retain(|name| *name != origin.host);
             names.insert(0, origin.host.clone());
             groups.push(names);
@@ -234,8 +235,8 @@ fn authority(site: &Site, stack: &StackConfig) -> Result<Authority, ReplayError>
     )
 }
 
-/// The hosts of clients that name none, by the address that they connect to: of those there, the one
-/// that is an address itself, else the page's, else the first.
+/// Returns the hosts for clients that send no name, by the address that they connect to: of the
+/// hosts at that address, the one that is an address itself, else the page's, else the first.
 fn unnamed_hosts(site: &Site) -> HashMap<IpAddr, String> {
     let page = &site.main_url().host;
     let origins = site.origins().iter().rev();
@@ -261,7 +262,8 @@ fn chains(site: &Site, stack: &StackConfig) -> Chains {
     }
 }
 
-/// Serving a secure origin in cleartext would take other URLs than the page's own links name.
+/// Refuses secure origins over cleartext, which would need other URLs than the page's own links
+/// have.
 fn refuse_secure_origins(site: &Site) -> Result<(), ReplayError> {
     let secure = |origin: &&Origin| origin.scheme == Scheme::Https;
     match site.origins().iter().find(secure) {
@@ -277,7 +279,8 @@ fn refuse_secure_origins(site: &Site) -> Result<(), ReplayError> {
     }
 }
 
-/// RFC 6125, section 6.4.3: a wildcard stands for one whole label.
+/// Returns whether the names cover a host; a wildcard replaces one whole label (RFC 6125, section
+/// 6.4.3).
 fn covers(names: &[String], host: &str) -> bool {
     let parent = host.split_once('.').map(|(_, parent)| parent);
     names.iter().any(|name| {
@@ -291,7 +294,7 @@ mod tests {
     use crate::check::Client;
     use crate::tls::client_config;
 
-    /// One response of each URL, from its server's address where that is given.
+    /// Creates a site of one response per URL, from its server's address if that is given.
     fn site(recorded: &[(&str, Option<&str>)]) -> Arc<Site> {
         let mut warc = String::new();
         for (number, (url, address)) in recorded.iter().enumerate() {
@@ -331,7 +334,8 @@ mod tests {
         assert_eq!(hosts, BTreeMap::from(expected));
     }
 
-    /// Real clients, as browsers and curl ask for an address: without a name in their hello.
+    /// Connects with real clients, which like browsers and curl send no name in their hello for an
+    /// address.
     #[tokio::test]
     async fn without_a_name_the_certificate_is_of_the_host_at_the_address() {
         let site = site(&[("https://page.test/", None), ("https://other.test/", None)]);

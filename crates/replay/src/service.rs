@@ -1,4 +1,4 @@
-//! The one way from a request to a response, for every protocol.
+//! Answers requests, for every protocol.
 
 use crate::matcher::{Answer, Matcher, Progress, Request, Rules};
 use crate::response::{Reply, Responses};
@@ -14,17 +14,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Bytes of a request's body that are compared; more are read and not kept.
+/// The bytes of a request's body that are compared; more are read and discarded.
 pub const REQUEST_BODY_BYTES_MAX: usize = 1024 * 1024;
 
-/// Where a request came in.
+/// The connection through which a request arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Entrance {
     /// The connection's number.
     pub connection: u64,
     /// `http/1.1`, `h2` or `h3`.
     pub protocol: &'static str,
-    /// Whether the connection is secured.
+    /// The scheme: `https` if the connection is secured.
     pub scheme: Scheme,
 }
 
@@ -36,9 +36,9 @@ pub struct Service {
     progress: Mutex<Progress>,
     priorities: bool,
     alt_svc: bool,
-    /// The host that each open connection was opened for, where that is known.
+    /// The host that each open connection was opened for, if that is known.
     hosts: Mutex<HashMap<u64, String>>,
-    /// By exchange; empty: none thinks.
+    /// Think time of each exchange; empty if no response is delayed.
     think_ns: Vec<u64>,
     now_ns: ClockNs,
     events: EventSink,
@@ -75,7 +75,7 @@ impl Service {
         }
     }
 
-    /// The same with logs of its connections.
+    /// Returns the service with logs of its connections.
     #[must_use]
     pub fn with_logs(mut self, logs: ConnectionLogs) -> Self {
         self.logs = logs;
@@ -131,7 +131,7 @@ impl Service {
         reply
     }
 
-    /// The priority that a request asks for; the same for all where they do not count.
+    /// Returns the priority that a request has; the same for all if priorities are ignored.
     pub(crate) fn priority(&self, headers: &HeaderMap) -> Priority {
         if !self.priorities {
             return Priority::ALIKE;
@@ -146,20 +146,20 @@ impl Service {
         counts.then(|| self.priority(headers).to_string())
     }
 
-    /// Begins anew with every recorded sequence, for a next page load. The number that the next
-    /// connection will have.
+    /// Restarts every recorded sequence, for the next page load; returns the number of the next
+    /// connection.
     pub fn restart(&self) -> u64 {
         *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Progress::default();
         self.connections.load(Ordering::Relaxed)
     }
 
-    /// Requests answered so far, and how many of them were misses.
+    /// Returns the requests answered so far, and how many of them were misses.
     pub fn counts(&self) -> (u64, u64) {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         (load(&self.requests), load(&self.misses))
     }
 
-    /// The number of the next connection.
+    /// Returns a number for the next connection.
     pub(crate) fn next_connection(&self) -> u64 {
         self.connections.fetch_add(1, Ordering::Relaxed)
     }
@@ -168,13 +168,14 @@ impl Service {
         (self.now_ns)()
     }
 
-    /// Notes which host the client named in its handshake (RFC 6066, section 3).
+    /// Records the host that the client named in its handshake (RFC 6066, section 3).
     pub(crate) fn on_server_name(&self, connection: u64, host: &str) {
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         hosts.insert(connection, host.to_ascii_lowercase());
     }
 
-    /// Whether it is the connection's own host: others coalesce onto it (RFC 9114, section 3.3).
+    /// Returns whether it is the connection's own host: others coalesce onto it (RFC 9114, section
+    /// 3.3).
     fn was_opened_for(&self, connection: u64, host: &str) -> bool {
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         hosts.get(&connection).is_none_or(|own| own == host)
@@ -227,31 +228,32 @@ impl Service {
     }
 }
 
-/// RFC 7838, section 3: the origin has HTTP/3 on the port that it was asked on. Chromium takes a host
-/// for one that heeds priorities only once it has read so, or has opened an HTTP/2 connection to it:
-/// a host that coalesces onto another's connection it never takes for one over HTTP/2, so that it is
-/// not to be told so over HTTP/3 either (docs/decisions/0017-request-scheduling.md).
+/// Adds the field that announces HTTP/3 on the request's port (RFC 7838, section 3). Chromium
+/// assumes that a host heeds priorities only once it has read this field or opened an HTTP/2
+/// connection to it. Over HTTP/2 it never assumes it of a host that coalesces onto another's
+/// connection, so such a host must not announce it over HTTP/3 either
+/// (docs/decisions/0017-request-scheduling.md).
 fn name_alt_svc(headers: &mut HeaderMap, port: u16) {
     if let Ok(value) = HeaderValue::try_from(format!("h3=\":{port}\"")) {
         headers.insert(ALT_SVC, value);
     }
 }
 
-/// A request's head as hyper and h3 give it.
+/// A request's head as hyper and h3 provide it.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestHead<'a> {
     /// The method.
     pub method: &'a Method,
-    /// The target; with the authority over HTTP/2 and HTTP/3.
+    /// The target, with the authority over HTTP/2 and HTTP/3.
     pub uri: &'a Uri,
     /// The fields.
     pub headers: &'a HeaderMap,
-    /// Its bytes as they came, coded.
+    /// Its coded size as received.
     pub head_bytes: Option<u64>,
 }
 
 impl RequestHead<'_> {
-    /// The authority of the target, else of `Host` (RFC 9110, section 7.2).
+    /// Returns the authority of the target, else of `Host` (RFC 9110, section 7.2).
     fn host_and_port(&self, scheme: Scheme) -> (String, u16) {
         let host_field = || self.headers.get("host").and_then(|host| host.to_str().ok());
         let authority = self.uri.authority().map(|authority| authority.as_str());
@@ -264,7 +266,7 @@ impl RequestHead<'_> {
         };
         let port = port.trim_start_matches(':').parse();
         let port = port.unwrap_or(scheme.default_port());
-        // Clients beside browsers write addresses in any form; recordings have one.
+        // Clients other than browsers write addresses in any form; recordings have one.
         let address = host.starts_with('[').then(|| format!("{scheme}://{host}/"));
         let address = address.and_then(|url| url.parse::<Url>().ok());
         let host = address.map_or_else(|| host.to_ascii_lowercase(), |url| url.host);

@@ -1,15 +1,15 @@
-//! How long the servers think before they answer; pure.
+//! Computes the servers' think times; pure.
 
 use crate::{NamedThinkTime, ThinkTime};
 use eyelevel_archive::{Exchange, Origin, Scheme};
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// Nanoseconds for each exchange; empty where no answer is kept back.
+/// Returns the think time of each exchange in nanoseconds; empty if no response is delayed.
 ///
-/// A recorded time to first byte holds the round trip to the server: that of its handshakes where
-/// they were recorded, and where not, the smallest time that the origin showed stands for it. It is
-/// taken off; an exchange without a recorded time is answered at once.
+/// A recorded time to first byte includes the round trip to the server. The round trip of its
+/// handshakes is subtracted if it was recorded, else the origin's smallest time to first byte,
+/// which estimates it. An exchange without a recorded time is answered at once.
 pub(crate) fn times_ns(
     exchanges: &[Exchange],
     origins: &[Origin],
@@ -39,7 +39,7 @@ fn origin(exchange: &Exchange) -> Key<'_> {
     (url.scheme, url.host.as_str(), url.port)
 }
 
-/// What stands for the round trip to each origin.
+/// Returns the estimated round trip to each origin.
 fn round_trips_ms<'a>(exchanges: &'a [Exchange], origins: &'a [Origin]) -> HashMap<Key<'a>, f64> {
     let mut found: HashMap<Key<'_>, f64> = HashMap::new();
     for exchange in exchanges {
@@ -48,7 +48,7 @@ fn round_trips_ms<'a>(exchanges: &'a [Exchange], origins: &'a [Origin]) -> HashM
             *known = known.min(ms);
         }
     }
-    // One way leads to an address, and the path has the least of it
+    // All origins of an address share one route, and the path has the smallest value
     // (`eyelevel.plan.networks.origin_rtt`).
     let mut least: HashMap<IpAddr, f64> = HashMap::new();
     for (address, ms) in origins
@@ -67,7 +67,7 @@ fn round_trips_ms<'a>(exchanges: &'a [Exchange], origins: &'a [Origin]) -> HashM
 }
 
 fn nanos(ms: f64) -> u64 {
-    // A cast of a float saturates; what is not above 0 gives 0.
+    // A cast of a float saturates; a value that is not above 0 gives 0.
     (ms * 1e6) as u64
 }
 
@@ -131,7 +131,7 @@ mod tests {
             times.iter().map(|ns| ns / 1_000_000).collect()
         };
         assert_eq!(think_ms(&origins), [10, 60]);
-        // Also where it shook no hands of its own; another address has another way.
+        // Also for a host without handshakes of its own; another address has another route.
         origins[0].handshake_rtt_ms_min = None;
         assert_eq!(think_ms(&origins), [10, 60]);
         origins[0].handshake_rtt_ms_min = Some(24.0);

@@ -1,4 +1,4 @@
-//! The pure parsers of what clients send, for `make fuzz`.
+//! The pure parsers of client input, for `make fuzz`.
 
 pub use crate::matcher::range::{Part, part};
 pub use crate::scheduler::{H2Frames, H2Seen};

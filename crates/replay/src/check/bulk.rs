@@ -1,4 +1,4 @@
-//! One large transfer, its bytes counted and thrown away.
+//! One large transfer, whose bytes are counted and discarded.
 
 use super::client::{Client, Session};
 use super::tickets::Tickets;
@@ -15,19 +15,19 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What a transfer moved, and when.
+/// The bytes that a transfer moved, and its times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Transfer {
-    /// Bytes of the body that came.
+    /// The bytes of the body that arrived.
     pub body_bytes: u64,
-    /// From the request to the body's first byte; 0 where none came.
+    /// Time from the request to the body's first byte; 0 if none arrived.
     pub first_byte_ms: f64,
-    /// From the request to the last byte that counts.
+    /// Time from the request to the last byte that counts.
     pub duration_ms: f64,
-    /// From the request to the last byte that counts, by the share of the body that had come:
-    /// tenths of `bytes_max`.
+    /// Time from the request to the last byte that counts, by the share of the body that had
+    /// arrived, in tenths of `bytes_max`.
     pub tenths_ms: [f64; 10],
-    /// Whether all that was asked for came, and not the time was over.
+    /// Whether `bytes_max` bytes or the whole body arrived before `duration_max`.
     pub complete: bool,
 }
 
@@ -39,7 +39,7 @@ struct Meter {
 }
 
 impl Meter {
-    /// Adds bytes; whether there is more to come.
+    /// Adds bytes, and returns whether more are expected.
     fn on_bytes(&mut self, bytes: u64) -> bool {
         let ms = self.started.elapsed().as_secs_f64() * 1e3;
         let transfer = &mut self.transfer;
@@ -60,8 +60,8 @@ impl Meter {
 }
 
 impl Client {
-    /// Connects for `url` at `address`: in cleartext where its scheme is http, else trusting nothing
-    /// but `authority_pem`. `ecn` is QUIC's; over TCP it is the kernel's.
+    /// Connects for `url` at `address`: in cleartext if its scheme is http, else trusting
+    /// `authority_pem` alone. `ecn` applies to QUIC; over TCP the kernel decides.
     ///
     /// # Errors
     /// [`ReplayError`], with the step that failed.
@@ -92,7 +92,7 @@ impl Client {
     /// Gets `url` and counts the body until `bytes_max` or `duration_max`, whichever is first.
     ///
     /// # Errors
-    /// One line: what failed.
+    /// One line that names what failed.
     pub async fn transfer(
         &mut self,
         url: &str,

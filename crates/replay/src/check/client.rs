@@ -8,7 +8,7 @@ use hyper::client::conn::{http1, http2};
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// Fields of a recorded request that belong to its connection, or that are made anew.
+/// Fields of a recorded request that belong to its connection, or that the client generates.
 const NOT_SENT: [&str; 12] = [
     "host",
     "connection",
@@ -23,7 +23,7 @@ const NOT_SENT: [&str; 12] = [
     "expect",
     "upgrade-insecure-requests",
 ];
-/// An answer as it came.
+/// A response as it arrived.
 #[derive(Clone, Debug)]
 pub struct Fetched {
     /// The status.
@@ -39,9 +39,9 @@ pub struct Client {
     pub(super) session: Session,
     /// Drives the connection; it ends with the client.
     pub(super) _driver: JoinSet<()>,
-    /// Of the chain that the server sent, as DER; 0 in cleartext.
+    /// The size of the server's chain as DER; 0 in cleartext.
     pub(super) certificate_bytes: u64,
-    /// None where tickets are the caller's.
+    /// The session tickets; `None` if the caller keeps them.
     pub(super) tickets: Option<Arc<Tickets>>,
 }
 
@@ -52,10 +52,10 @@ pub(super) enum Session {
 }
 
 impl Client {
-    /// Asks for one recorded exchange, with its recorded fields and body.
+    /// Requests one recorded exchange, with its recorded fields and body.
     ///
     /// # Errors
-    /// One line: what failed.
+    /// One line that names what failed.
     pub async fn fetch_exchange(&mut self, exchange: &Exchange) -> Result<Fetched, String> {
         let mut headers = HeaderMap::new();
         for field in &exchange.request_headers {
@@ -74,10 +74,10 @@ impl Client {
         .await
     }
 
-    /// Asks for a URL.
+    /// Requests a URL.
     ///
     /// # Errors
-    /// One line: what failed.
+    /// One line that names what failed.
     pub async fn fetch(
         &mut self,
         method: Method,
@@ -122,19 +122,20 @@ impl Client {
         }
     }
 
-    /// Bytes of the certificates that the server sent, as DER.
+    /// Returns the bytes of the certificates that the server sent, as DER.
     #[must_use]
     pub fn certificate_bytes(&self) -> u64 {
         self.certificate_bytes
     }
 
-    /// Session tickets that came so far; None where `connect`'s caller keeps them.
+    /// Returns the number of session tickets received so far; `None` if `connect`'s caller keeps
+    /// them.
     #[must_use]
     pub fn tickets(&self) -> Option<u64> {
         self.tickets.as_ref().map(|tickets| tickets.count())
     }
 
-    /// A second handle on the same connection, for parallel requests; HTTP/1.1 has none.
+    /// Returns a second handle on the same connection, for parallel requests; `None` over HTTP/1.1.
     pub fn share(&self) -> Option<Self> {
         let session = match &self.session {
             Session::H1(_) => return None,

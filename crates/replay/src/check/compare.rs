@@ -5,7 +5,7 @@ use eyelevel_archive::{Exchange, response_headers_to_send};
 use http::header::ALT_SVC;
 use std::collections::BTreeMap;
 
-/// What of an answer is not as it was recorded; empty where nothing is.
+/// Returns the differences between a response and its recording.
 pub(super) fn differences(exchange: &Exchange, fetched: &Fetched) -> Vec<String> {
     let mut found = Vec::new();
     if fetched.status != exchange.status {
@@ -33,7 +33,8 @@ pub(super) fn differences(exchange: &Exchange, fetched: &Fetched) -> Vec<String>
     }
     let mut got = Fields::new();
     for (name, value) in &fetched.headers {
-        // The server's own: how it found the answer, and over HTTP/3 that it has HTTP/3.
+        // The server adds these: how it found the response, and over HTTP/3 its alternative
+        // service.
         if name != MATCH_HEADER && name != ALT_SVC {
             got.entry(name.as_str().to_owned())
                 .or_default()

@@ -13,21 +13,21 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 
-/// Chromium's packets, RFC 9000's least with room for the headers of IPv6.
+/// Chromium's packet size: RFC 9000's minimum with room for the headers of IPv6.
 const QUIC_PACKET_BYTES: u16 = 1250;
 
-/// As Chromium gives over HTTP/2, and ours over QUIC.
+/// The window that Chromium grants over HTTP/2, and our client over QUIC.
 const STREAM_RECEIVE_WINDOW_BYTES: u32 = 6 * 1024 * 1024;
 const RECEIVE_WINDOW_BYTES: u32 = 15 * 1024 * 1024;
 
-/// What Chromium takes of a response's head (`kMaxHeaderBufSize`), and more fields than such a head
-/// has but for the oddest; hyper needs a bound.
+/// Chromium's limit for a response's head (`kMaxHeaderBufSize`), and more fields than all but the
+/// oddest heads of that size have; hyper needs a bound.
 const HEAD_BYTES_MAX: usize = 256 * 1024;
 const FIELDS_MAX: usize = 16_384;
 
 impl Client {
-    /// Connects to `host` at `address` over TLS or QUIC. Where `tls` enables early data and holds a
-    /// ticket, requests go out with the first flight.
+    /// Connects to `host` at `address` over TLS or QUIC. If `tls` enables early data and holds a
+    /// ticket, requests are sent with the first flight.
     ///
     /// # Errors
     /// [`ReplayError::Socket`] or [`ReplayError::Configuration`], with the step that failed.
@@ -40,7 +40,8 @@ impl Client {
         Self::connect_with(address, host, version, tls, Ecn::Off).await
     }
 
-    /// The same with or without ECN over QUIC; over TCP it is the kernel's.
+    /// Connects as [`Self::connect`] does, with or without ECN over QUIC; over TCP the kernel
+    /// decides.
     pub(super) async fn connect_with(
         address: SocketAddr,
         host: &str,

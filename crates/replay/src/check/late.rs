@@ -1,4 +1,5 @@
-//! An urgent request that comes while another response flows: what of that one comes before it.
+//! An urgent request that is sent during another response, and how much of that response precedes
+//! its answer.
 
 use super::client::{Client, Session};
 use crate::quic::H3Opener;
@@ -10,30 +11,32 @@ use http_body_util::{BodyExt, Full};
 use serde::Serialize;
 use std::time::Duration;
 
-/// RFC 9218, section 4.1: below images and above nothing; and as urgent as can be.
+/// The priority of a bulk response: below images and above nothing (RFC 9218, section 4.1). The
+/// late request has the highest urgency.
 const PRIORITY: &str = "u=5";
 const LATE_PRIORITY: &str = "u=0";
 
-/// When an urgent request was made and answered, and how much of the other body was there then.
-/// Times are the caller's clock's.
+/// When an urgent request was sent and answered, and how much of the other body had arrived at
+/// either time, on the caller's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Late {
-    /// The urgent request was handed over.
+    /// When the urgent request was sent.
     pub asked_ns: u64,
-    /// The first byte of its body was read.
+    /// When the first byte of its body was read.
     pub first_byte_ns: u64,
-    /// Bytes of the other body that had come when it was asked for.
+    /// Bytes of the other body that had arrived when the urgent request was sent.
     pub body_bytes_asked: u64,
-    /// Bytes of the other body that had come with its first byte.
+    /// Bytes of the other body that had arrived with the urgent body's first byte.
     pub body_bytes_answered: u64,
 }
 
 impl Client {
-    /// Gets `url`, asks for `late_url` once `after_bytes` of its body came, and ends with that one's
-    /// first byte. HTTP/2 and HTTP/3 alone: HTTP/1.1 has one response at a time.
+    /// Gets `url`, requests `late_url` once `after_bytes` of its body arrived, and ends with the
+    /// first byte of that second body. Works over HTTP/2 and HTTP/3 alone: HTTP/1.1 sends one
+    /// response at a time.
     ///
     /// # Errors
-    /// One line: what failed.
+    /// One line that names what failed.
     pub async fn late(
         &mut self,
         url: &str,
@@ -88,7 +91,7 @@ impl Client {
     }
 }
 
-/// A response's body as it comes.
+/// A response's body as it arrives.
 enum Body {
     Hyper(hyper::body::Incoming),
     H3(Box<RequestStream<<H3Opener as OpenStreams<Bytes>>::BidiStream, Bytes>>),
@@ -124,7 +127,7 @@ impl Body {
         }
     }
 
-    /// Bytes that came; None at the end.
+    /// Returns the number of bytes that arrived next; `None` at the end.
     async fn next(&mut self) -> Result<Option<u64>, String> {
         match self {
             Self::Hyper(body) => loop {

@@ -1,4 +1,4 @@
-//! Fetches every recorded exchange from a running server and compares what comes back.
+//! Fetches every recorded exchange from a running server and compares the responses.
 
 mod bulk;
 mod client;
@@ -18,23 +18,24 @@ use serde::Serialize;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-/// Over loopback or a lab without shaping; a server that hangs must end the check.
+/// The time limit of one fetch, over loopback or a lab without shaping; a server that hangs must
+/// end the check.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
-/// Differences that are listed; beyond it the list says nothing new.
+/// The largest number of differences listed; more would add no information.
 const DIFFERENCES_MAX: usize = 1000;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CheckReport {
-    /// Exchanges that were asked for and compared.
+    /// Exchanges that were requested and compared.
     pub compared: usize,
     /// Exchanges that no server can answer with (a status below 200).
     pub skipped: usize,
-    /// What came back otherwise than it was recorded; the first thousand.
+    /// Responses that differ from the recording; the first thousand.
     pub differences: Vec<Difference>,
 }
 
-/// One exchange that came back otherwise.
+/// One exchange whose response differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// The request's method.
@@ -45,14 +46,15 @@ pub struct Difference {
     pub what: String,
 }
 
-/// Asks for every exchange in recorded order, one connection an origin, and compares status, fields
-/// and body bytes with the recording. Origins with the scheme `http` are asked over HTTP/1.1.
+/// Requests every exchange in recorded order, on one connection per origin, and compares status,
+/// fields and body bytes with the recording. Origins with the scheme `http` are requested over
+/// HTTP/1.1.
 ///
-/// The server must not have answered requests for this site before, since repeated requests get
-/// the recorded sequence.
+/// The server must not have answered requests for this site before, since repeated requests get the
+/// recorded sequence.
 ///
 /// # Errors
-/// When the client itself cannot be made; a server that does not answer is a difference.
+/// When the client itself cannot be created; a server that does not answer is a difference.
 pub async fn check(
     site: &Site,
     authority: &Authority,
@@ -84,7 +86,7 @@ pub async fn check(
     Ok(report)
 }
 
-/// Where an origin is served, and how it is reached.
+/// Where an origin is served, and how to connect to it.
 struct Server<'a> {
     address: SocketAddr,
     host: &'a str,
@@ -96,8 +98,8 @@ struct Server<'a> {
 }
 
 impl Server<'_> {
-    /// The host that the handshake is for: one that is an address has its certificate there alone,
-    /// and at another address the page's stands in for it.
+    /// Returns the host that the handshake is for. A host that is an address has its certificate at
+    /// that address alone; at another address the page's host replaces it.
     fn name(&self) -> &str {
         let host = self.host.trim_matches(['[', ']']).parse::<IpAddr>();
         match host {

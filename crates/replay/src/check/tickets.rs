@@ -3,7 +3,7 @@ use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSes
 use rustls::pki_types::ServerName;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts the session tickets that a server gives out, and keeps none: nothing resumes.
+/// A session store that counts the tickets received and keeps none, so that nothing resumes.
 #[derive(Debug, Default)]
 pub(super) struct Tickets(AtomicU64);
 

@@ -1,19 +1,19 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// The largest message that is read or written: RFC 1035, section 4.2.1. No recorded name has so
-/// many addresses that more were needed, and a query is far smaller.
+/// The largest message read or written (RFC 1035, section 4.2.1). No recorded name has so many
+/// addresses that it would not fit, and a query is far smaller.
 pub const MESSAGE_BYTES_MAX: usize = 512;
 
 const HEADER_BYTES: usize = 12;
-/// RFC 1035, section 2.3.4.
+/// The largest encoded name (RFC 1035, section 2.3.4).
 const NAME_BYTES_MAX: usize = 255;
 const TYPE_A: u16 = 1;
 const TYPE_AAAA: u16 = 28;
 const CLASS_IN: u16 = 1;
-/// Long enough that no name is asked for twice within a load.
+/// Long enough that no name is queried twice within a load.
 const TTL_S: u32 = 3600;
-/// A name that points to the question's: offset 12, RFC 1035, section 4.1.4.
+/// A compression pointer to the question's name at offset 12 (RFC 1035, section 4.1.4).
 const POINTER_TO_QUESTION: [u8; 2] = [0xc0, HEADER_BYTES as u8];
 
 const FLAG_RESPONSE: u16 = 0x8000;
@@ -25,25 +25,25 @@ const RCODE_FORMAT_ERROR: u16 = 1;
 const RCODE_NAME_ERROR: u16 = 3;
 const RCODE_NOT_IMPLEMENTED: u16 = 4;
 
-/// Host names in lower case, and their addresses in the order in which they are given out.
+/// Host names in lower case, with their addresses in the order in which they are returned.
 pub type Table = HashMap<String, Vec<IpAddr>>;
 
-/// What a query was about, for counting.
+/// The subject of a query, for counting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     /// A name of the table.
     Known,
     /// A name that was not recorded.
     Unknown(String),
-    /// Not a query that can be read.
+    /// A message that cannot be parsed as a query.
     Malformed,
 }
 
-/// Answers one DNS message (RFC 1035) from `table`; `None` for what must not be answered at all: a
-/// message too short to have a header, or itself a response.
+/// Answers one DNS message (RFC 1035) from `table`; returns `None` for a message that must not be
+/// answered: one too short for a header, or a response.
 ///
-/// A and AAAA records of known names are given; every other type of a known name is an empty
-/// answer; unknown names do not exist; a message that cannot be read is a format error.
+/// Known names have A and AAAA records; a query for another type gets an empty answer. Unknown
+/// names get NXDOMAIN, and a message that cannot be parsed gets FORMERR.
 pub fn answer(query: &[u8], table: &Table) -> Option<Vec<u8>> {
     answer_and_subject(query, table).0
 }
@@ -106,7 +106,7 @@ impl Question {
             if length == 0 {
                 break;
             }
-            // Above 63 stands a pointer, which a question has no use for.
+            // Above 63 is a pointer, which a question does not need.
             if length > 63 || name.len() + length > NAME_BYTES_MAX {
                 return None;
             }
@@ -156,7 +156,7 @@ fn respond(
 ) -> Vec<u8> {
     let mut message = head(query, flags, rcode);
     message[5] = 1;
-    // As it was asked, letter case included: some resolvers check that.
+    // The question is echoed with its letter case: some resolvers check that.
     message.extend_from_slice(&query[HEADER_BYTES..question.end]);
     let mut count: u16 = 0;
     for address in addresses {

@@ -1,7 +1,7 @@
-//! The lab's resolver: recorded names and nothing else, answered at once.
+//! The lab's resolver, which answers recorded names alone, without delay.
 //!
-//! A browser asks for its maker's update and client hosts whatever its flags say; those names must
-//! not resolve, and must not wait. HTTPS records are empty, so that a stack alone decides the
+//! A browser looks up its vendor's update and client hosts whatever its flags are; those names must
+//! not resolve, and must not wait. HTTPS records are empty, so that the stack alone decides the
 //! protocol.
 
 mod answer;

@@ -6,21 +6,21 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::UdpSocket;
 
-/// Distinct unknown names that are counted by name; a browser asks for a dozen.
+/// The largest number of distinct unknown names counted by name; a browser queries a dozen.
 const UNKNOWN_NAMES_MAX: usize = 1000;
-/// How long to rest after an error of the socket, so that a lasting one does not spin.
+/// The pause after a socket error, so that a persistent one does not cause a busy loop.
 const ERROR_REST_MS: u64 = 10;
 
-/// What was asked so far.
+/// The queries received so far.
 #[derive(Clone, Debug, Default)]
 pub struct DnsCounts {
     /// Queries for recorded names, of any type.
     pub known: u64,
     /// Queries for other names, of any type.
     pub unknown: u64,
-    /// Messages that could not be read.
+    /// Messages that could not be parsed.
     pub malformed: u64,
-    /// How often each unknown name was asked for; the first thousand names.
+    /// The number of queries for each unknown name; the first thousand names.
     pub unknown_names: BTreeMap<String, u64>,
 }
 
@@ -48,12 +48,12 @@ impl Responder {
         })
     }
 
-    /// The address that is bound, its port chosen by the kernel where 0 was asked for.
+    /// Returns the bound address; the kernel chooses the port if 0 was requested.
     pub fn local_address(&self) -> Option<SocketAddr> {
         self.socket.local_addr().ok()
     }
 
-    /// A view of the counts that stays valid while [`Responder::run`] runs.
+    /// Returns a function that reads the counts while [`Responder::run`] runs.
     pub fn counts(&self) -> impl Fn() -> DnsCounts + Send + 'static {
         let counts = self.counts.clone();
         move || {
@@ -64,12 +64,12 @@ impl Responder {
         }
     }
 
-    /// Answers until it is dropped.
+    /// Answers queries until it is dropped.
     pub async fn run(self) {
         let mut buffer = [0; MESSAGE_BYTES_MAX];
         loop {
             let Ok((length, from)) = self.socket.recv_from(&mut buffer).await else {
-                // An ICMP error of an earlier answer comes out here; the next query is served.
+                // An ICMP error of an earlier answer is reported here; the next query is served.
                 tokio::time::sleep(std::time::Duration::from_millis(ERROR_REST_MS)).await;
                 continue;
             };
@@ -97,7 +97,7 @@ impl Responder {
     }
 }
 
-/// The table of a site's origins: each host with the addresses where the lab serves it.
+/// Returns the table of a site's origins: each host with the addresses where the lab serves it.
 pub fn table<'a>(origins: impl IntoIterator<Item = (&'a str, IpAddr)>) -> Table {
     let mut table = Table::new();
     for (host, address) in origins {

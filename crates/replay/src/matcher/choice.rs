@@ -1,4 +1,4 @@
-//! Which of several exchanges with the same URL and method answers a request.
+//! The choice between several exchanges with the same URL and method.
 
 use super::Request;
 use super::meaning;
@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 pub(super) const NOT_MODIFIED: u16 = 304;
 
-/// Leaves the candidates that answer best, in recorded order; none only where none of them holds the
-/// bytes that a right answer needs.
+/// Keeps the candidates that answer best, in recorded order; none only if no candidate holds the
+/// bytes that a correct response needs.
 pub(super) fn narrow(
     exchanges: &[Exchange],
     request: &Request<'_>,
@@ -37,7 +37,8 @@ pub(super) fn narrow(
     candidates
 }
 
-/// The same range as it was recorded comes first, then what holds the most of it.
+/// Keeps the exchange recorded for the same range if there is one, else those that hold the most of
+/// it.
 fn keep_range(exchanges: &[Exchange], request: &Request<'_>, candidates: &mut Vec<usize>) {
     if request.header("range").is_empty() {
         let is_for_ranges = |status| matches!(status, PARTIAL | NOT_SATISFIABLE);
@@ -66,15 +67,15 @@ fn keep_best<K: Ord>(candidates: &mut Vec<usize>, key: impl Fn(usize) -> K) {
     }
 }
 
-/// Whether the exchange was recorded under the same conditions.
+/// Returns whether the exchange was recorded under the same conditions.
 fn conditions_equal(exchange: &Exchange, request: &Request<'_>) -> bool {
     ["if-none-match", "if-modified-since"]
         .iter()
         .all(|name| exchange.request_header(name).unwrap_or("") == request.header(name))
 }
 
-/// How many of the fields that the response names in `Vary` are as they were recorded, less those
-/// that are not (RFC 9111, section 4.1).
+/// Returns how many of the fields named in the response's `Vary` are as recorded, less those that
+/// are not (RFC 9111, section 4.1).
 fn varying_equal(exchange: &Exchange, request: &Request<'_>) -> isize {
     let vary = exchange.response_header("vary").unwrap_or("");
     let names = vary
@@ -93,7 +94,7 @@ fn varying_equal(exchange: &Exchange, request: &Request<'_>) -> isize {
         .sum()
 }
 
-/// Whether the request's body is the recorded one, or means the same.
+/// Returns whether the request's body equals the recorded one or means the same.
 pub(super) fn is_body_equal(exchange: &Exchange, request: &Request<'_>) -> bool {
     exchange.request_body == request.body || {
         let (recorded, asked) = meanings(exchange, request);
@@ -101,7 +102,7 @@ pub(super) fn is_body_equal(exchange: &Exchange, request: &Request<'_>) -> bool 
     }
 }
 
-/// The recorded body and the one that is asked with, each by its type.
+/// Returns the recorded body and the request's, each normalised by its type.
 fn meanings<'a>(exchange: &'a Exchange, request: &Request<'a>) -> (Cow<'a, [u8]>, Cow<'a, [u8]>) {
     let asked = request.header("content-type");
     let recorded = exchange.request_header("content-type").unwrap_or(asked);
@@ -111,8 +112,9 @@ fn meanings<'a>(exchange: &'a Exchange, request: &Request<'a>) -> (Cow<'a, [u8]>
     )
 }
 
-/// More is more alike: the same bytes, the same meaning, equal parameters of a form in any order, as
-/// those of a query are compared, equal bytes of the meaning at both ends, and the same length.
+/// Returns the likeness of the bodies, greatest for the most alike: the same bytes, the same
+/// meaning, equal parameters of a form in any order, compared as those of a query are, equal bytes
+/// of the meaning at both ends, and the same length.
 fn body_likeness(exchange: &Exchange, request: &Request<'_>) -> (bool, bool, bool, usize, bool) {
     let is_same = exchange.request_body == request.body;
     let (recorded, asked) = meanings(exchange, request);

@@ -1,19 +1,19 @@
 use std::fmt;
 
-/// How an answer was found; `docs/reference/matching.md` has the rules.
+/// How a response was found; `docs/reference/matching.md` has the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum How {
     /// The same method and URL.
     Exact,
-    /// The same URL, recorded for GET, asked for by HEAD.
+    /// The same URL, recorded for GET, requested by HEAD.
     Head,
-    /// The same method and URL, but the request's body differs from what was recorded.
+    /// The same method and URL, but another request body.
     Body,
-    /// The same path and parameters, but for those that are known to change with every load.
+    /// The same path and parameters, except for those that are known to change with every load.
     CacheBuster,
     /// The same path; the recorded query with the most equal parameters.
     Query,
-    /// The longest common prefix of path and query; only where the plan allows it.
+    /// The longest common prefix of path and query; only if the plan allows it.
     Prefix,
     /// A CORS preflight for a recorded URL, answered as a server that allows it would.
     Preflight,
@@ -21,7 +21,7 @@ pub enum How {
     Miss,
 }
 
-/// Every way with its name in headers, events and tables.
+/// Every variant with its name in headers, events and tables.
 pub const HOW_NAMES: [(How, &str); 8] = [
     (How::Exact, "exact"),
     (How::Head, "head"),
@@ -34,7 +34,7 @@ pub const HOW_NAMES: [(How, &str); 8] = [
 ];
 
 impl How {
-    /// The name in headers, events and tables.
+    /// Returns the name in headers, events and tables.
     pub fn as_str(self) -> &'static str {
         HOW_NAMES[self as usize].1
     }

@@ -3,12 +3,13 @@ use super::query::{Query, stem};
 use eyelevel_archive::{Exchange, Scheme};
 use std::collections::HashMap;
 
-/// Where recorded requests are found: built once, read without allocation but for the keys.
+/// The lookup tables of recorded requests: built once, read without allocations other than the
+/// keys.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     /// Scheme, host, port, path and query -> exchanges in recorded order.
     pub by_url: HashMap<String, Vec<usize>>,
-    /// The same, by the meaning of path and query, of those that are spelled otherwise.
+    /// Exchanges by the meaning of path and query, for those that are spelled differently.
     pub by_meaning: HashMap<String, Vec<usize>>,
     /// Scheme, host, port and path without its parameters -> exchanges with all parameters.
     pub by_path: HashMap<String, Vec<(usize, Query)>>,
@@ -21,7 +22,7 @@ pub(super) struct Index {
 impl Index {
     pub fn new(exchanges: &[Exchange]) -> Self {
         let mut index = Self::default();
-        // What is no final response (RFC 9110, section 15.2) answers nothing.
+        // A response that is not final (RFC 9110, section 15.2) answers nothing.
         let final_responses = exchanges
             .iter()
             .enumerate()
@@ -55,8 +56,8 @@ impl Index {
         index
     }
 
-    /// The exchanges with the target as it is spelled, else those whose target means the same, of
-    /// those that are `wanted`.
+    /// Returns the `wanted` exchanges with the target as it is spelled, else those whose target
+    /// means the same.
     pub fn equal(
         &self,
         origin: &str,
@@ -85,10 +86,10 @@ impl Index {
         equal
     }
 
-    /// The recorded target of an origin that shares the longest prefix with `target`.
+    /// Returns the recorded target of an origin that shares the longest prefix with `target`.
     pub fn longest_prefix(&self, origin: &str, target: &str) -> Option<usize> {
         let targets = self.by_origin.get(origin)?;
-        // In sorted order the longest common prefix stands beside the place of insertion.
+        // In sorted order the longest common prefix is next to the insertion point.
         let at = targets.partition_point(|(recorded, _)| recorded.as_str() < target);
         let beside = targets[at.saturating_sub(1)..].iter().take(2);
         beside
@@ -97,7 +98,7 @@ impl Index {
     }
 }
 
-/// `https://host:port`, the port always written.
+/// Returns `https://host:port`, with the port always written.
 pub(super) fn origin_key(scheme: Scheme, host: &str, port: u16) -> String {
     format!("{scheme}://{host}:{port}")
 }

@@ -1,10 +1,10 @@
-//! What a request asks for, whatever its spelling: two that mean the same are equal.
+//! The normal form of a request: two requests with the same meaning have equal ones.
 
 use std::borrow::Cow;
 
-/// A path with its query in the one spelling of all that mean the same: escapes as RFC 3986 (section
-/// 6.2.2) makes them equal, without dot segments, and the parameters of the query decoded as forms
-/// are (WHATWG URL, section 5.1), but for what parts them. Not copied where it is so already.
+/// Returns the normal form of a path with its query: escapes as RFC 3986 (section 6.2.2) makes them
+/// equal, without dot segments, and the query's parameters decoded as forms are (WHATWG URL,
+/// section 5.1), except for separators. Borrows the target if it is in normal form already.
 pub(super) fn of_target(target: &str) -> Cow<'_, str> {
     let (path, query) = match target.split_once('?') {
         Some((path, query)) => (path, Some(query)),
@@ -36,8 +36,8 @@ pub(super) fn of_target(target: &str) -> Cow<'_, str> {
     Cow::Owned(meaning)
 }
 
-/// A request's body by its type: a form's parameters decoded, and a multipart body without the
-/// boundary, which every load makes anew (RFC 2046, section 5.1.1).
+/// Returns the normal form of a request's body by its type: a form with decoded parameters, or a
+/// multipart body without its boundary, which every load generates anew (RFC 2046, section 5.1.1).
 pub(super) fn of_body<'a>(content_type: &str, body: &'a [u8]) -> Cow<'a, [u8]> {
     let kind = kind_of(content_type);
     if is_form(content_type) {
@@ -57,7 +57,7 @@ pub(super) fn of_body<'a>(content_type: &str, body: &'a [u8]) -> Cow<'a, [u8]> {
     }
 }
 
-/// Whether a body of this type is a form whose parameters stand as in a query.
+/// Returns whether a body of this type is a form with parameters as in a query.
 pub(super) fn is_form(content_type: &str) -> bool {
     kind_of(content_type).eq_ignore_ascii_case("application/x-www-form-urlencoded")
 }
@@ -66,7 +66,7 @@ fn kind_of(content_type: &str) -> &str {
     content_type.split(';').next().unwrap_or("").trim()
 }
 
-/// Adds a form's parameters, each decoded as far as its end stays where it is.
+/// Appends a form's parameters, each decoded except for bytes that would move its end.
 fn push_form(meaning: &mut String, form: &str) {
     for (count, parameter) in form.split('&').enumerate() {
         if count > 0 {
@@ -114,8 +114,8 @@ fn push(meaning: &mut String, byte: u8, stays: bool) {
     meaning.push(char::from(DIGITS[usize::from(byte & 15)]));
 }
 
-/// The bytes that a text stands for, and whether each was escaped. A percent sign that begins no
-/// escape stands for itself.
+/// Returns the bytes of a text, and whether each was escaped. A percent sign that begins no escape
+/// is literal.
 fn bytes(text: &str) -> impl Iterator<Item = (u8, bool)> {
     let text = text.as_bytes();
     let mut at = 0;
@@ -140,12 +140,13 @@ fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }
 
-/// Whether a path may hold it as it is (RFC 3986, section 3.3); the percent sign is none of them.
+/// Returns whether a path may hold the byte unescaped (RFC 3986, section 3.3); the percent sign is
+/// excluded.
 fn is_plain_in_path(byte: u8) -> bool {
     is_unreserved(byte) || b"!$&'()*+,;=:@/".contains(&byte)
 }
 
-/// RFC 3986, section 5.2.4, of a path that begins with a slash.
+/// Removes the dot segments of a path that begins with a slash (RFC 3986, section 5.2.4).
 fn without_dot_segments(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut segments = path.split('/').skip(1).peekable();
@@ -168,14 +169,14 @@ fn without_dot_segments(path: &str) -> String {
     format!("/{}", kept.join("/"))
 }
 
-/// What parts a multipart body: its first line without the dashes.
+/// Returns the boundary of a multipart body: its first line without the dashes.
 fn boundary(body: &[u8]) -> Option<&[u8]> {
     let end = body.iter().position(|&byte| byte == b'\n')?;
     let line = body[..end].trim_ascii_end().strip_prefix(b"--")?;
     (!line.is_empty()).then_some(line)
 }
 
-/// The body without the boundary's text wherever a line is one.
+/// Returns the body without its boundary lines.
 fn without(body: &[u8], boundary: &[u8]) -> Vec<u8> {
     let mut meaning = Vec::with_capacity(body.len());
     for line in body.split_inclusive(|&byte| byte == b'\n') {
@@ -252,7 +253,7 @@ mod tests {
         assert_eq!(of(kind, "no parts"), b"no parts");
     }
 
-    /// The text with the letters at which `escaped` is set as escapes, in either case.
+    /// Escapes the letters at which `escaped` is set, in either case.
     fn respelled(text: &str, escaped: &[bool]) -> String {
         let letters = text.bytes().zip(escaped.iter().cycle());
         letters

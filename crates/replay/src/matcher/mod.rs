@@ -1,4 +1,4 @@
-//! Which recorded exchange answers a request: one pure function, its rules in
+//! Selects the recorded exchange that answers a request, in one pure function; the rules are in
 //! `docs/reference/matching.md`.
 
 mod choice;
@@ -17,15 +17,15 @@ use index::{Index, origin_key};
 use query::{Query, stem};
 use std::collections::HashMap;
 
-/// Rules that a plan may switch on.
+/// Rules that a plan may enable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// Answer with the longest common prefix of path and query where nothing better was recorded,
-    /// as Mahimahi does.
+    /// Whether to answer with the longest common prefix of path and query if there is no better
+    /// match, as Mahimahi does.
     pub longest_prefix: bool,
 }
 
-/// What answers a request.
+/// The result of a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// A recorded exchange.
@@ -37,7 +37,7 @@ pub enum Answer {
     },
     /// A CORS preflight for a URL that was recorded for another method.
     Preflight,
-    /// Nothing.
+    /// No recorded exchange.
     Miss(Miss),
 }
 
@@ -52,28 +52,28 @@ impl Answer {
     }
 }
 
-/// What was recorded nearest to a request that nothing answers.
+/// The nearest recording to an unanswered request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Miss {
-    /// A recorded URL; none where nothing is recorded at all.
+    /// A recorded URL; `None` if the recording is empty.
     pub nearest_url: Option<String>,
-    /// What of the request differs from it.
+    /// The part of the request that differs from it.
     pub difference: &'static str,
 }
 
-/// What was recorded of a URL.
+/// The recorded exchanges of a URL.
 enum Found {
-    /// An answer.
+    /// An exchange that answers.
     Match { exchange: usize, how: How },
-    /// The URL, but not what is asked for of it.
+    /// The URL, but not the requested part of it.
     Other {
         nearest: usize,
         difference: &'static str,
     },
 }
 
-/// How often each recorded request was answered: the state that repeated requests need, kept apart
-/// so that the matcher is shared and constant.
+/// How often each recorded request was answered: the state for repeated requests, kept apart so
+/// that the matcher is shared and constant.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(HashMap<usize, usize>);
 
@@ -93,7 +93,7 @@ impl Matcher {
         }
     }
 
-    /// The answer to one request; `progress` moves on where the same request was recorded more
+    /// Returns the answer to one request; advances `progress` if the same request was recorded more
     /// than once.
     pub fn answer(
         &self,
@@ -157,7 +157,7 @@ impl Matcher {
             return None;
         };
         let nearest = candidates[0];
-        // It answers who has the body, and nobody else (RFC 9110, section 15.4.5).
+        // A 304 answers only a client that has the body (RFC 9110, section 15.4.5).
         let is_for_owners = |at: &usize| exchanges[*at].status == choice::NOT_MODIFIED;
         if !request.is_conditional() && candidates.iter().all(is_for_owners) {
             let difference = "condition";
@@ -176,7 +176,7 @@ impl Matcher {
         }
         let exchange = progress.next(&narrowed);
         let recorded = &exchanges[exchange];
-        // Where no body was recorded there is nothing to compare.
+        // Without a recorded body there is nothing to compare.
         let differs =
             !recorded.request_body.is_empty() && !choice::is_body_equal(recorded, request);
         let how = match how {
@@ -186,7 +186,7 @@ impl Matcher {
         Some(Found::Match { exchange, how })
     }
 
-    /// The exchanges of the one recorded URL with the same path and the most alike query.
+    /// Returns the exchanges of the recorded URL with the same path and the most similar query.
     fn alike(
         &self,
         exchanges: &[Exchange],
@@ -202,7 +202,7 @@ impl Matcher {
         let candidates = recorded
             .iter()
             .filter(|(at, _)| exchanges[*at].method == method);
-        // Of equally alike ones the first that was recorded, hence the reversed order.
+        // Of equally similar ones the first recorded wins, hence the reversed order.
         let (best, query) = candidates
             .rev()
             .max_by_key(|(_, query)| (asked.is_equal(query), asked.likeness(query)))?;
@@ -261,7 +261,7 @@ impl Matcher {
 }
 
 impl Progress {
-    /// The next of a recorded sequence, and its last from then on.
+    /// Returns the next exchange of a recorded sequence, and its last one from then on.
     fn next(&mut self, candidates: &[usize]) -> usize {
         if let [only] = candidates {
             return *only;

@@ -1,6 +1,6 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Parameters whose value changes with every load and says nothing about the answer. Compared in
+/// Parameters whose value changes with every load and does not affect the response. Compared in
 /// lower case, `-` and `_` removed.
 const CACHE_BUSTER_NAMES: [&str; 28] = [
     "",
@@ -32,9 +32,9 @@ const CACHE_BUSTER_NAMES: [&str; 28] = [
     "uuid",
     "z",
 ];
-/// A random number or time stamp has at least so many digits (seconds since 1970 have ten).
+/// The fewest digits of a random number or time stamp (seconds since 1970 have ten).
 const NUMBER_DIGITS_MIN: usize = 10;
-/// `0.` and so many digits are what `Math.random` prints.
+/// The fewest digits after `0.` that `Math.random` prints.
 const FRACTION_DIGITS_MIN: usize = 8;
 const UUID_GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
 
@@ -48,7 +48,7 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// Of a path with its query.
+    /// Parses the query of a target.
     pub fn new(target: &str) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let in_path = path[parameters_begin(path)..].split(';');
@@ -70,12 +70,13 @@ impl Query {
         Self { pairs, names }
     }
 
-    /// Whether all parameters that matter are equal, in any order.
+    /// Returns whether all parameters that matter are equal, in any order.
     pub fn is_equal(&self, other: &Self) -> bool {
         self.pairs == other.pairs
     }
 
-    /// More is more alike: equal parameters first, then equal names, then fewer others.
+    /// Returns the likeness to `other`, greatest for the most alike: equal parameters first, then
+    /// equal names, then fewer others.
     pub fn likeness(&self, other: &Self) -> (usize, usize, isize) {
         let surplus = -other.pairs.len().cast_signed();
         (
@@ -86,9 +87,9 @@ impl Query {
     }
 }
 
-/// The path without its query and without the parameters of its last segment (`/a;x=1`, RFC 3986,
-/// section 3.3), which are compared as the query's are; and without the random number in which the
-/// paths of Adobe's beacons end (`/b/ss/SUITE/1/H.27/s75255655290497`).
+/// Returns the path without its query and without the parameters of its last segment (`/a;x=1`, RFC
+/// 3986, section 3.3), which are compared as the query's are; and without the random number at the
+/// end of the paths of Adobe's beacons (`/b/ss/SUITE/1/H.27/s75255655290497`).
 pub(super) fn stem(target: &str) -> &str {
     let path = target.split_once('?').map_or(target, |(path, _)| path);
     let path = &path[..parameters_begin(path)];
@@ -113,14 +114,16 @@ fn is_cache_buster(name: &str, value: &str) -> bool {
         .filter(|character| !"-_".contains(*character))
         .map(|character| character.to_ascii_lowercase())
         .collect();
-    // A short name alone is no evidence: `t=dark` may choose another answer, `t=1700000000` not.
+    // A short name alone is no evidence: `t=dark` may select another response, `t=1700000000` does
+    // not.
     let named = CACHE_BUSTER_NAMES.contains(&plain.as_str());
     is_time_or_random(value)
         || (named && looks_generated(value))
         || (value.is_empty() && is_time_or_random(name))
 }
 
-/// Time stamps, results of `Math.random`, UUIDs: generated whatever the parameter's name is.
+/// Returns whether the value is a time stamp, a result of `Math.random` or a UUID: generated
+/// whatever the parameter's name is.
 fn is_time_or_random(value: &str) -> bool {
     let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if let Some(fraction) = value.strip_prefix("0.") {
@@ -135,8 +138,8 @@ fn is_time_or_random(value: &str) -> bool {
     is_time || is_uuid
 }
 
-/// Seconds, milliseconds or microseconds since 1970, from 2001 to 2065: an identifier of ten digits
-/// outside that range stays a parameter that matters.
+/// Returns whether the digits are seconds, milliseconds or microseconds since 1970, from 2001 to
+/// 2065: an identifier of ten digits outside that range stays a parameter that matters.
 fn is_unix_time(digits: &str) -> bool {
     let seconds = match digits.len() {
         10 | 13 | 16 => &digits[..10],
@@ -157,7 +160,7 @@ fn hash(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// How many elements two sorted lists share.
+/// Returns how many elements two sorted lists share.
 fn count_common(left: &[u64], right: &[u64]) -> usize {
     let (mut at, mut count) = (0, 0);
     for value in left {

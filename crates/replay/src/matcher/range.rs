@@ -1,5 +1,5 @@
-//! What of a recorded exchange answers a request's `Range` (RFC 9110, section 14): for the matcher,
-//! which passes over an exchange that holds nothing of it, and for the response. Pure.
+//! The part of a recorded exchange that answers a request's `Range` (RFC 9110, section 14): for the
+//! matcher, which skips an exchange without any of it, and for the response. Pure.
 
 use super::Request;
 use eyelevel_archive::Exchange;
@@ -8,23 +8,23 @@ use std::ops;
 pub(super) const PARTIAL: u16 = 206;
 pub(super) const NOT_SATISFIABLE: u16 = 416;
 
-/// What a server sends that holds what the exchange holds.
+/// The response of a server that holds what the exchange holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The response as it was recorded.
     Recorded,
-    /// The whole, with status 200, which was recorded as one range.
+    /// The whole body, with status 200, which was recorded as one range.
     Whole,
-    /// Some bytes.
+    /// A range of bytes.
     Slice {
-        /// Where they stand in the recorded body; never empty.
+        /// Its place in the recorded body; never empty.
         body: ops::Range<usize>,
-        /// Where they begin in the whole.
+        /// Its first byte in the whole.
         first: usize,
-        /// The whole's length, where it is known.
+        /// The whole's length, if it is known.
         length: Option<usize>,
     },
-    /// No bytes: the range begins behind the end.
+    /// No bytes: the range begins beyond the end.
     Outside {
         /// The whole's length.
         length: usize,
@@ -32,7 +32,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// The value of `Content-Range` (RFC 9110, section 14.4) of a response that is made anew.
+    /// Returns the value of `Content-Range` (RFC 9110, section 14.4) of a generated response.
     pub fn content_range(&self) -> Option<String> {
         match self {
             Self::Recorded | Self::Whole => None,
@@ -50,7 +50,8 @@ impl Part {
     }
 }
 
-/// What of `exchange` answers `request`; none where a right answer needs bytes that it lacks.
+/// Returns the part of `exchange` that answers `request`; `None` if a correct response needs bytes
+/// that it lacks.
 pub fn part(exchange: &Exchange, request: &Request<'_>) -> Option<Part> {
     let is_read = exchange.method == "GET" && matches!(request.method, "GET" | "HEAD");
     let is_whole = exchange.status == 200;
@@ -69,19 +70,20 @@ pub fn part(exchange: &Exchange, request: &Request<'_>) -> Option<Part> {
     let asked = Asked::parse(asked).filter(|_| condition_holds(exchange, request));
     match asked {
         Some(asked) => recorded.cut(&asked),
-        // Also to several ranges, which a server need not send.
+        // This also answers several ranges, which a server need not send.
         None if is_whole => Some(Part::Recorded),
         None => recorded.is_whole().then_some(Part::Whole),
     }
 }
 
-/// Whether the recorded request asked for the same range, in the same case.
+/// Returns whether the recorded request was for the same range, under the same condition.
 pub(crate) fn is_same_range(exchange: &Exchange, request: &Request<'_>) -> bool {
     let same = |name| exchange.request_header(name).unwrap_or("") == request.header(name);
     same("range") && (same("if-range") || condition_holds(exchange, request))
 }
 
-/// Whether the recorded server was asked the same, or answers every range with the whole.
+/// Returns whether the recorded request had the same range, or the server answers every range with
+/// the whole.
 fn is_recorded_answer(exchange: &Exchange, request: &Request<'_>) -> bool {
     let recorded = |name| exchange.request_header(name).unwrap_or("");
     if exchange.status != 200 {
@@ -94,19 +96,19 @@ fn is_recorded_answer(exchange: &Exchange, request: &Request<'_>) -> bool {
     is_same || ignores || accepts.trim().eq_ignore_ascii_case("none")
 }
 
-/// Whether `If-Range` allows a part (RFC 9110, section 13.1.5).
+/// Returns whether `If-Range` allows a part (RFC 9110, section 13.1.5).
 fn condition_holds(exchange: &Exchange, request: &Request<'_>) -> bool {
     let condition = request.header("if-range");
     let named = |name| exchange.response_header(name) == Some(condition);
     condition.is_empty()
         || (named("etag") && !condition.starts_with("W/"))
-        // A browser sends back the text that it got, so that no date needs to be compared.
+        // A browser returns the text that it received, so no date needs to be compared.
         || named("last-modified")
         // It held when it was recorded; the response need not repeat it (section 15.3.7).
         || (exchange.status == PARTIAL && exchange.request_header("if-range") == Some(condition))
 }
 
-/// Which bytes of the whole a recorded body holds.
+/// The bytes of the whole that a recorded body holds.
 struct RecordedBytes {
     first: usize,
     end: usize,
@@ -132,7 +134,7 @@ impl RecordedBytes {
                 let (first, last) = range.split_once('-')?;
                 let (first, last) = (number(first)?, number(last)?);
                 let told = last.checked_sub(first)?.checked_add(1)?;
-                // Of a transfer that broke off less is held; more belongs to no place.
+                // A transfer that broke off holds less; more would have no place.
                 let fits = bytes <= told && length.is_none_or(|length| last < length);
                 let end = first.checked_add(bytes).filter(|_| fits)?;
                 Some(Self { first, end, length })
@@ -166,8 +168,8 @@ impl RecordedBytes {
         if let Some(length) = self.length.filter(|length| first >= *length) {
             return Some(Part::Outside { length });
         }
-        // A server may send less than was asked for (section 14.2), but from its beginning on: a
-        // client that asked for the rest goes on there.
+        // A server may send less than requested (section 14.2), but from the start of the range: a
+        // client that requested the rest continues there.
         let end = last.map_or(self.end, |last| last.saturating_add(1).min(self.end));
         let is_held = self.first <= first && first < end;
         is_held.then(|| Part::Slice {
@@ -178,7 +180,7 @@ impl RecordedBytes {
     }
 }
 
-/// One range as it was asked for (RFC 9110, section 14.1.2).
+/// One requested range (RFC 9110, section 14.1.2).
 #[derive(Debug, PartialEq, Eq)]
 enum Asked {
     From { first: usize, last: Option<usize> },
@@ -186,7 +188,7 @@ enum Asked {
 }
 
 impl Asked {
-    /// None where there is no range, or several, or what is none.
+    /// Parses a single range; `None` if there is no range, several, or an invalid one.
     fn parse(text: &str) -> Option<Self> {
         let (unit, range) = text.split_once('=')?;
         let (first, last) = range.split_once('-')?;
@@ -210,7 +212,7 @@ impl Asked {
     }
 }
 
-/// Digits alone, where they fit.
+/// Parses digits alone, if the number fits.
 fn number(text: &str) -> Option<usize> {
     let text = text.trim();
     let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());

@@ -98,7 +98,7 @@ fn parameters_of_a_path_are_compared_as_a_querys_are() {
     assert_eq!(again, Some((0, How::CacheBuster)));
     let other = found("https://a.test/pixel;r=99;a=p-2?b=2");
     assert_eq!(other, Some((1, How::Query)));
-    // Only the last segment's are parameters; any other's may name another resource.
+    // Only the last segment has parameters; another's may name another resource.
     assert_eq!(found("https://a.test/shop;x=1/item"), None);
 }
 
@@ -377,7 +377,7 @@ fn parameters_of_forms_are_alike_in_any_order() {
         let answer = asker.ask_with("POST", url, &[form], body.as_bytes());
         assert_eq!(answer, found(at, how), "{body}");
     }
-    // Of another type letters are compared, as nothing is known of it.
+    // In another type letters are compared, as nothing is known of its syntax.
     let text = ("content-type", "text/plain");
     let answer = asker.ask_with("POST", url, &[text], b"b=x+y&a=1&c=3");
     assert_eq!(answer, found(1, How::Body));

@@ -1,4 +1,4 @@
-//! Our congestion controllers in noq.
+//! Adapts our congestion controllers to noq's traits.
 
 use super::meter::Meter;
 use eyelevel_congestion::{Flow, Settings, UNPACED_PACKETS, by_name};
@@ -9,21 +9,21 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// noq paces by itself where a controller names no rate. At this one, 8 Tbit/s, its pacer never
-/// holds anything back: an unpaced stack sends what its window allows.
+/// noq paces by itself if a controller returns no rate. At this one, 8 Tbit/s, its pacer never
+/// delays anything: an unpaced stack sends what its window allows.
 const UNPACED_BYTES_S: u64 = 1_000_000_000_000;
 
-/// RFC 9002 section 7.2.
+/// The minimum window (RFC 9002, section 7.2).
 const WINDOW_PACKETS_MIN: u64 = 2;
 
-/// Makes one connection's controller.
+/// Creates the controller of one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Factory {
-    /// A controller's name that was looked up before with success.
+    /// A controller's name that the registry has.
     pub name: String,
-    /// Settings that were checked.
+    /// Validated settings.
     pub settings: Settings,
-    /// The connection's.
+    /// The connection's meter.
     pub meter: Arc<Meter>,
 }
 
@@ -49,18 +49,18 @@ impl ControllerFactory for Factory {
     }
 }
 
-/// A [`Flow`] as noq wants it.
+/// A [`Flow`] with noq's controller trait.
 #[derive(Clone, Debug)]
 struct FlowController {
     flow: Flow,
-    /// The flow's time counts from here.
+    /// The origin of the flow's time.
     started: Instant,
     packet_bytes: u64,
     meter: Arc<Meter>,
     first_flight: FirstFlight,
     /// Whether anything was sent since the handshake's end.
     sent_after_handshake: bool,
-    /// The last event's; noq does not say when a loss turned out to be none.
+    /// The time of the last event; noq passes none when a loss turned out to be spurious.
     now: OwnInstant,
 }
 
@@ -154,8 +154,8 @@ impl Controller for FlowController {
             return window;
         }
         // noq-proto 1.4 arms no timer for what it sent with 1-RTT keys before the handshake's end:
-        // where that is lost and fills the window, nothing would ever leave again, not even an
-        // acknowledgement. So RFC 9002's smallest window is always left for what follows.
+        // if that is lost and fills the window, nothing would ever be sent again, not even an
+        // acknowledgement. So RFC 9002's minimum window always remains for what follows.
         window.max(self.flow.bytes_in_flight() + WINDOW_PACKETS_MIN * self.packet_bytes)
     }
 
@@ -197,7 +197,7 @@ impl Controller for FlowController {
     }
 }
 
-/// The full packets that leave before the first of them is acknowledged.
+/// The full packets sent before the first of them is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 struct FirstFlight {
     started: Option<OwnInstant>,
@@ -207,7 +207,7 @@ struct FirstFlight {
 }
 
 impl FirstFlight {
-    /// A full packet was sent; whether it belongs to the flight.
+    /// Records a full packet, and returns whether it belongs to the flight.
     fn on_packet_sent(&mut self, now: OwnInstant) -> bool {
         if !self.over {
             let started = *self.started.get_or_insert(now);
@@ -217,23 +217,24 @@ impl FirstFlight {
         !self.over
     }
 
-    /// A packet sent at `sent` arrived.
+    /// Ends the flight if the acknowledged packet, sent at `sent`, belongs to it.
     fn on_packet_acked(&mut self, sent: OwnInstant) {
         self.over |= self.started.is_some_and(|started| sent >= started);
     }
 }
 
-/// The rate for the page's first packet, whose burst is what the handshake has left of the kernel's
-/// unpaced packets: it counts its segments among them, while noq's pacer has earned a whole burst anew
-/// since. noq cuts what it has saved to the burst of the rate that it hears.
+/// Returns the rate for the page's first packet, whose burst is what the handshake has left of the
+/// kernel's unpaced packets: the kernel counts handshake segments among them, while noq's pacer has
+/// since regained a whole burst. noq limits its saved credit to the burst of the rate that it is
+/// given.
 fn start_rate(rate_bytes_s: u64, sent_bytes: u64, packet_bytes: u64) -> u64 {
     let left = (UNPACED_PACKETS * packet_bytes).saturating_sub(sent_bytes);
     let in_10_ms = left.max(packet_bytes);
     rate_bytes_s.min(in_10_ms * 100)
 }
 
-/// How much noq's pacer lets out at once at a rate: 2 ms worth within 10 to 256 packets, at most
-/// 10 ms worth, at least a packet (noq-proto 1.4, `connection/pacing.rs`).
+/// Returns how much noq's pacer sends at once at a rate: 2 ms worth within 10 to 256 packets, at
+/// most 10 ms worth, at least one packet (noq-proto 1.4, `connection/pacing.rs`).
 fn burst_bytes(rate_bytes_s: u64, packet_bytes: u64) -> u64 {
     let worth = |time: Duration| {
         let bytes = u128::from(rate_bytes_s) * time.as_nanos() / 1_000_000_000;
@@ -258,7 +259,7 @@ mod tests {
         assert_eq!(burst_bytes(rate, packet), 10 * packet);
         let start = start_rate(rate, 2 * packet, packet);
         assert_eq!(burst_bytes(start, packet), 8 * packet);
-        // One with a long chain leaves a packet, not none; a slow path's burst is shorter already.
+        // A long chain leaves one packet, not none; a slow path's burst is shorter already.
         assert_eq!(
             burst_bytes(start_rate(rate, 20 * packet, packet), packet),
             packet
@@ -266,8 +267,8 @@ mod tests {
         assert_eq!(start_rate(packet, 2 * packet, packet), packet);
     }
 
-    /// As measured over a queue of two packets: the handshake's losses leave a window that eight
-    /// session tickets fill.
+    /// As measured over a queue of two packets: after the handshake's losses, eight session tickets
+    /// fill the window.
     #[test]
     fn a_handshake_with_losses_leaves_room_for_what_follows() {
         let meter = Arc::new(Meter::default());

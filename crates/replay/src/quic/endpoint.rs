@@ -15,47 +15,48 @@ use socket2::{Domain, Protocol, Socket, Type};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// RFC 9000, the only version that is offered.
+/// The only version offered (RFC 9000).
 pub const QUIC_VERSION: u32 = 1;
-/// RFC 9308, section 3.2.
+/// The idle timeout (RFC 9308, section 3.2).
 const IDLE_TIMEOUT_MS: u32 = 30_000;
-/// As Chromium gives, for uploads.
+/// The window per stream that Chromium grants, here for uploads.
 const STREAM_RECEIVE_WINDOW_BYTES: u32 = 6 * 1024 * 1024;
-/// As Chromium gives, for uploads.
+/// The window per connection that Chromium grants, here for uploads.
 const RECEIVE_WINDOW_BYTES: u32 = 15 * 1024 * 1024;
-/// As HTTP/2's limit here.
+/// The limit of concurrent requests, as over HTTP/2.
 const STREAMS_MAX: u32 = 100;
-/// A client's control stream, QPACK streams and reserved ones.
+/// Enough for a client's control stream, QPACK streams and reserved ones.
 pub(super) const UNIDIRECTIONAL_STREAMS_MAX: u32 = 16;
-/// Chromium's, measured.
+/// Chromium's initial window, measured.
 const CLIENT_INITIAL_WINDOW_PACKETS: u64 = 32;
-/// Bytes that may wait unsent in a connection of a stack that does not bound them itself.
+/// The limit of unsent bytes in a connection whose stack sets none.
 const NOT_SENT_BYTES_MAX: u64 = 24 * 1024;
-/// Where the scheduler bounds what is unsent, noq is to take all that it is given: far more than
-/// any client's window.
+/// If the scheduler bounds unsent bytes, noq must accept all that it is given: far more than any
+/// client's window.
 const SEND_WINDOW_BYTES: u64 = 1 << 32;
-/// What waits in the kernel while an end has no processor, as Chromium asks for; the kernel doubles it
-/// and counts whole buffers, some 2.3 kB a packet. With its own 208 kB packets that the path had
-/// delivered were lost from 250 Mbit/s on (332 of 27,898). These are 40 ms of that, and fewer
-/// packets than it takes for the more than 1024 gaps at once at which noq gives up a connection.
+/// The socket's receive buffer, as large as Chromium requests, for when an end has no processor;
+/// the kernel doubles it and counts whole buffers, some 2.3 kB per packet. With its default of 208
+/// kB, delivered packets were lost from 250 Mbit/s on (332 of 27,898). This holds 40 ms of that
+/// rate, and fewer packets than the more than 1024 simultaneous gaps at which noq closes a
+/// connection.
 const SOCKET_RECEIVE_BYTES: i32 = 1024 * 1024;
 /// Headers, packet number, tag and stream frame of a packet: in flight, but no stream bytes.
 const PACKET_OVERHEAD_BYTES: u64 = 30;
 
-/// What of a connection shows inside the QUIC stack alone.
+/// State of a connection that is visible only inside the QUIC stack.
 #[derive(Debug)]
 pub(super) struct Watches {
     /// Its congestion controller.
     pub meter: Arc<Meter>,
-    /// Whether it was resumed.
+    /// Its session tickets, which show whether it was resumed.
     pub tickets: Arc<Tickets>,
-    /// What its client offered.
+    /// The client's hello.
     pub hello: Arc<Mutex<HelloWatch>>,
-    /// What its client lets a server send at first, over all streams.
+    /// The client's `initial_max_data`.
     pub offered: Arc<OnceLock<u64>>,
 }
 
-/// Makes a connection's configuration: each has its own controller, which its meter looks into.
+/// Creates the configuration of each connection, with its own controller and the meter of that.
 #[derive(Clone, Debug)]
 pub(super) struct Configurator {
     base: noq::ServerConfig,
@@ -69,7 +70,7 @@ pub(super) struct Configurator {
 }
 
 impl Configurator {
-    /// Checks everything that a connection will need.
+    /// Validates the TLS and stack settings that every connection will need.
     pub fn new(tls: ByAddress, stack: &StackConfig) -> Result<Self, ReplayError> {
         let settings = stack.congestion_settings();
         let tickets = Arc::new(Tickets::default());
@@ -87,8 +88,8 @@ impl Configurator {
         })
     }
 
-    /// The configuration of the next connection, which is to the address `local`, and what looks into
-    /// it; `gate` hears what noq sends.
+    /// Returns the configuration of the next connection to the address `local`, and its watches;
+    /// `gate` is notified of what noq sends.
     pub fn connection(
         &self,
         local: Option<IpAddr>,
@@ -121,7 +122,7 @@ impl Configurator {
         if self.session_tickets {
             tls.session_storage = watches.tickets.clone();
         }
-        // It was taken with the same suites when this was made.
+        // The same suites were accepted when this was created.
         if let Ok(inner) = QuicServerConfig::try_from(tls) {
             let (hello, offered) = (watches.hello.clone(), watches.offered.clone());
             let gate = gate.clone();
@@ -140,16 +141,17 @@ impl Configurator {
         (Arc::new(config), watches)
     }
 
-    /// The endpoint's configuration, for connections that are not accepted by [`Self::connection`].
+    /// Returns the endpoint's configuration, for connections that are not accepted by
+    /// [`Self::connection`].
     pub fn base(&self) -> noq::ServerConfig {
         self.base.clone()
     }
 }
 
-/// The send window that leaves room for so many unsent bytes beside those in flight.
+/// Returns the send window that leaves room for the given unsent bytes besides those in flight.
 ///
-/// Where responses share the connection, room for less than one of their chunks: once a chunk is
-/// written, what was written before it has left, and noq cannot change the order.
+/// If responses share the connection, the room is less than one of their chunks: once a chunk is
+/// written, what was written before it has left, as noq cannot change the order.
 pub(super) fn send_window(bytes_in_flight: u64, packet_bytes: u16, shared: bool) -> u64 {
     let packets = bytes_in_flight / u64::from(packet_bytes.max(1));
     let not_sent = if shared {
@@ -160,7 +162,8 @@ pub(super) fn send_window(bytes_in_flight: u64, packet_bytes: u16, shared: bool)
     bytes_in_flight - packets * PACKET_OVERHEAD_BYTES + not_sent
 }
 
-/// What both ends have in common: fixed packet size, Chromium's windows, no extension of noq's own.
+/// Returns the settings of both ends: fixed packet size, Chromium's windows, no extension of noq's
+/// own.
 pub fn transport(packet_bytes: u16) -> TransportConfig {
     let mut transport = TransportConfig::default();
     transport
@@ -179,10 +182,11 @@ pub fn transport(packet_bytes: u16) -> TransportConfig {
     transport
 }
 
-/// A client's configuration: ours for both ends, and our CUBIC with Chromium's initial window.
+/// Returns a client's configuration: the common one, with our CUBIC and Chromium's initial window.
 ///
-/// noq's own pacer takes the initial round trip of 333 ms for real and sends the second half of a
-/// post-quantum hello 28 ms after the first; ours lets a connection's first ten packets go.
+/// noq's own pacer assumes that the initial round trip of 333 ms is measured and sends the second
+/// half of a post-quantum hello 28 ms after the first; ours sends a connection's first ten packets
+/// at once.
 pub fn client_transport(packet_bytes: u16) -> TransportConfig {
     let mut transport = transport(packet_bytes);
     transport.congestion_controller_factory(Arc::new(Factory {
@@ -196,9 +200,9 @@ pub fn client_transport(packet_bytes: u16) -> TransportConfig {
     transport
 }
 
-/// Binds a UDP socket and makes an endpoint of it, in the calling thread's network namespace and
-/// runtime. Replies leave from the address that was asked (`IP_PKTINFO`). noq marks what it sends
-/// as ECT(0) and has no switch for that: without `ecn` its socket does not let marks through.
+/// Binds a UDP socket and creates an endpoint on it, in the calling thread's network namespace and
+/// runtime. Replies leave from the address that received the request (`IP_PKTINFO`). noq marks what
+/// it sends as ECT(0) and has no switch for that: without `ecn`, the socket drops the marks.
 ///
 /// # Errors
 /// [`ReplayError::Socket`], naming the step that failed.
@@ -215,8 +219,8 @@ pub(super) fn bind(
         socket
             .set_only_v6(true)
             .map_err(failed("setting IPV6_V6ONLY"))?;
-        // A recorded address is a route here and no device's own: of IPv6 the kernel lets nothing
-        // leave from such a one otherwise (EINVAL), and the server is silent.
+        // A recorded address is a route here and belongs to no device: over IPv6 the kernel
+        // otherwise sends nothing from such an address (EINVAL), and the server is silent.
         socket
             .set_freebind_v6(server.is_some())
             .map_err(failed("setting IPV6_FREEBIND"))?;

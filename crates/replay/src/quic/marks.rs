@@ -9,8 +9,8 @@ use std::num::NonZeroUsize;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Sends everything as Not-ECT and says of nothing that came how it was marked, so that no
-/// acknowledgement counts marks either.
+/// Sends every datagram as Not-ECT and hides the marks of received ones, so that acknowledgements
+/// count no marks either.
 #[derive(Debug)]
 pub(super) struct WithoutMarks(pub Box<dyn AsyncUdpSocket>);
 

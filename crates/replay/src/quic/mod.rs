@@ -30,7 +30,7 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Binds, in the calling thread's network namespace and runtime.
+    /// Binds the endpoint, in the calling thread's network namespace and runtime.
     pub fn bind(
         address: SocketAddr,
         tls: ByAddress,
@@ -43,12 +43,12 @@ impl Listener {
         })
     }
 
-    /// The address that is bound.
+    /// Returns the bound address.
     pub fn local_address(&self) -> Option<SocketAddr> {
         self.endpoint.local_addr().ok()
     }
 
-    /// Serves until `stopping` turns true, or the future is dropped.
+    /// Serves until `stopping` becomes true, or the future is dropped.
     pub fn serve(
         self,
         stack: Arc<StackConfig>,
@@ -59,7 +59,7 @@ impl Listener {
     }
 }
 
-/// A client's endpoint on a port of the kernel's choice.
+/// Creates a client's endpoint on a port chosen by the kernel.
 pub(crate) fn client_endpoint(address: SocketAddr, ecn: Ecn) -> Result<noq::Endpoint, ReplayError> {
     endpoint::bind(address, None, ecn)
 }

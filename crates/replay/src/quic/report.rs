@@ -1,4 +1,4 @@
-//! What is told of a connection at its end.
+//! Reports a connection at its end.
 
 use super::endpoint::{QUIC_VERSION, Watches};
 use super::http3::{Compression, EarlyRequests};
@@ -13,10 +13,10 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// Of a connection that goes on as long as the lab without being one.
+/// The failure of a connection that lasts as long as the lab without completing its handshake.
 const HANDSHAKE_INCOMPLETE: &str = "the QUIC handshake was not completed";
 
-/// A connection that reports what was in force when it is dropped.
+/// Reports what was in force on a connection when it is dropped.
 pub(super) struct Report {
     pub number: u64,
     pub accepted_at_ns: u64,
@@ -29,9 +29,9 @@ pub(super) struct Report {
     pub service: Arc<Service>,
     pub failure: Option<String>,
     pub gate: Gate,
-    /// None where early data are not allowed.
+    /// `None` if early data are not allowed.
     pub early: Option<Arc<EarlyRequests>>,
-    /// Sent and received when the handshake was complete.
+    /// Bytes sent and received when the handshake was complete.
     pub handshake_bytes: Arc<OnceLock<(u64, u64)>>,
     pub compression: Arc<Compression>,
 }
@@ -106,7 +106,7 @@ impl Drop for Report {
             rtt_ms_min: self.watches.meter.rtt_ms_min(),
             rtt_ms_smoothed: stats.as_ref().map(|stats| stats.rtt.as_secs_f64() * 1e3),
             tls_version: connected.then_some("1.3"),
-            // The only one that was offered.
+            // The only version that was offered.
             cipher: handshake
                 .as_ref()
                 .and_then(|_| SUITE_TLS13.suite().as_str())

@@ -1,4 +1,4 @@
-//! noq on tokio, with timers as fine as the kernel's own.
+//! A noq runtime on tokio, with timers as precise as the kernel's.
 
 use crate::kernel_timer::KernelTimer;
 use noq::{AsyncTimer, AsyncUdpSocket, Runtime, TokioRuntime};
@@ -9,16 +9,16 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::time::{Sleep, sleep_until};
 
-/// tokio's timers count whole milliseconds and expire up to two late: from here on that is a small
-/// share of the wait, and they cost no system call.
+/// The shortest wait for tokio's timers, which count whole milliseconds and expire up to 2 ms late:
+/// here that is a small share of the wait, and they cost no system call.
 const COARSE_FROM: Duration = Duration::from_millis(20);
-/// The least time between two expiries. The kernel's pacing hands down at least what it sends in this
-/// time once 64 kB are its limit (`tcp_tso_autosize`: 64 kB at 2 Gbit/s, which is slow start at
-/// 1 Gbit/s), and more below; so ours leave no coarser, and a connection wakes 4000 times a second
-/// at most.
+/// The shortest time between two expiries. The kernel's pacing releases at least what it sends in
+/// this time once 64 kB are its limit (`tcp_tso_autosize`: 64 kB at 2 Gbit/s, which is slow start
+/// at 1 Gbit/s), and more below; so ours is no coarser, and a connection wakes 4000 times per
+/// second at most.
 const EXPIRIES_APART_MIN: Duration = Duration::from_micros(250);
 
-/// tokio with [`PacingTimer`]s.
+/// tokio's runtime with [`PacingTimer`]s.
 #[derive(Debug)]
 pub(super) struct PacingRuntime;
 
@@ -40,16 +40,16 @@ impl Runtime for PacingRuntime {
     }
 }
 
-/// One connection's timer: near deadlines are the kernel's, far ones tokio's.
+/// One connection's timer: near deadlines use the kernel, far ones tokio.
 ///
 /// noq's deadline is the nearest of all its timers, and most often that of its pacer. With tokio's
 /// alone a paced connection sends once in 1 to 2 ms, whatever its rate.
 #[derive(Debug)]
 struct PacingTimer {
     schedule: Schedule,
-    /// Made with the first near deadline; stays away where the process has no descriptor left.
+    /// Created with the first near deadline; stays absent if the process has no descriptor left.
     near: Near,
-    /// Made with the first far deadline.
+    /// Created with the first far deadline.
     far: Option<Pin<Box<Sleep>>>,
 }
 
@@ -69,7 +69,7 @@ impl PacingTimer {
         }
     }
 
-    /// None where the kernel's timer cannot be had.
+    /// Polls the kernel's timer; `None` if it cannot be created.
     fn poll_near(&mut self, context: &mut Context<'_>) -> Option<Poll<()>> {
         if matches!(self.near, Near::Unused) {
             self.near = KernelTimer::new().map_or(Near::Refused, Near::Kernel);
@@ -118,19 +118,19 @@ impl AsyncTimer for PacingTimer {
     }
 }
 
-/// What is to be done with the kernel's timer.
+/// The next action on the kernel's timer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Next {
-    /// The deadline is over.
+    /// The deadline has passed.
     Expired,
-    /// It is to expire in so long.
+    /// Set it to expire after this time.
     Set(Duration),
-    /// It is set as it should be.
+    /// Keep its setting.
     Wait,
 }
 
-/// When the timer is to expire: at the deadline, but never sooner than [`EXPIRIES_APART_MIN`] after
-/// it last did.
+/// Decides when the timer expires: at the deadline, but at least [`EXPIRIES_APART_MIN`] after its
+/// last expiry.
 #[derive(Debug)]
 struct Schedule {
     due: Instant,
@@ -148,7 +148,7 @@ impl Schedule {
     }
 
     fn reset(&mut self, now: Instant, deadline: Instant) {
-        // noq looks at the clock first, so that most expiries are seen here alone.
+        // noq checks the clock first, so that most expiries are seen here alone.
         if self.is_set && self.due <= now {
             self.expired_at = Some(self.due);
         }

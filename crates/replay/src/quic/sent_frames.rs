@@ -1,26 +1,27 @@
-//! What of streams a packet carries, read where it is protected: noq tells nobody what it has sent.
+//! Reads the stream frames of each packet where it is encrypted, since noq does not report what it
+//! has sent.
 
 use noq::crypto::PacketKey;
 use noq_proto::PathId;
 use noq_proto::crypto::CryptoError;
 use std::sync::Arc;
 
-/// RFC 9000, section 17.2: set in packets with a long header, which carry no stream of a server.
+/// The long-header bit (RFC 9000, section 17.2), set in packets that carry no stream of a server.
 const LONG_HEADER: u8 = 0x80;
 
-/// What a packet does to a stream.
+/// The effect of a packet on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SentFrame {
-    /// It carries bytes up to this offset.
+    /// Bytes of the stream up to this offset.
     Stream(u64, u64),
-    /// It gives the stream up.
+    /// A reset of the stream.
     Reset(u64),
 }
 
-/// Who hears of the frames of each packet.
+/// A callback for the frames of each packet.
 pub(super) type OnSent = Arc<dyn Fn(SentFrame) + Send + Sync>;
 
-/// A key that tells what it protects.
+/// A key that reports the frames of the packets it encrypts.
 pub(super) struct WatchedKey {
     pub inner: Box<dyn PacketKey>,
     pub on_sent: OnSent,
@@ -59,13 +60,13 @@ impl PacketKey for WatchedKey {
     }
 }
 
-/// Tells of every frame of a stream in a packet's payload. A frame of an unknown kind ends it, for
-/// its length is unknown: noq is told to use none, and its stream frames come last.
+/// Reports every stream frame in a packet's payload. A frame of unknown type ends the scan, since
+/// its length is unknown: noq is configured to send none, and writes its stream frames last.
 fn frames(mut rest: &[u8], mut on_frame: impl FnMut(SentFrame)) {
     while next(&mut rest, &mut on_frame).is_some() {}
 }
 
-/// RFC 9000, section 19. `None`: the end, or what cannot be read.
+/// Reads one frame (RFC 9000, section 19); `None` at the end or if it cannot be parsed.
 fn next(rest: &mut &[u8], on_frame: &mut impl FnMut(SentFrame)) -> Option<()> {
     let kind = number(rest)?;
     match kind {
@@ -115,7 +116,7 @@ fn next(rest: &mut &[u8], on_frame: &mut impl FnMut(SentFrame)) -> Option<()> {
     Some(())
 }
 
-/// RFC 9000, section 16.
+/// Reads a variable-length integer (RFC 9000, section 16).
 pub(super) fn number(rest: &mut &[u8]) -> Option<u64> {
     let first = *rest.first()?;
     let length = 1usize << (first >> 6);

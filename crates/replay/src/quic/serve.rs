@@ -17,10 +17,11 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// How long a server that ends waits for its connections, which only say goodbye.
+/// How long a server that ends waits for its connections, which only send GOAWAY.
 const GOODBYE_MAX: Duration = Duration::from_millis(200);
 
-/// Accepts on one endpoint until `stopping`, or until it is dropped, and with it every connection.
+/// Accepts connections on one endpoint until `stopping`, or until it is dropped, which drops every
+/// connection.
 pub(super) async fn accept(
     endpoint: Endpoint,
     configurator: Configurator,
@@ -42,8 +43,8 @@ pub(super) async fn accept(
         };
         while connections.try_join_next().is_some() {}
         let (number, now_ns) = (service.next_connection(), service.now_ns());
-        // Where the scheduler does not bound what is unsent, one chunk at a time: noq sends all that
-        // a stream holds before it turns to the next, so that a second chunk would overtake another
+        // If the scheduler does not bound unsent bytes, one chunk at a time: noq sends all that a
+        // stream holds before it turns to the next, so that a second chunk would overtake another
         // response's first.
         let pending = match stack.unsent_bytes_max {
             Some(_) => two_chunks,
@@ -114,12 +115,12 @@ async fn serve(
             if let Some(complete) = complete {
                 complete.await;
             }
-            // It ends with a connection that fails, too.
+            // It also ends with a connection that fails.
             if connection.close_reason().is_none() {
                 early.complete.store(true, Ordering::Relaxed);
                 meter.on_ready();
                 let _ = ready.set(service.now_ns());
-                // Early requests and their answers have been in the same packets.
+                // Early requests and their responses were in the same packets.
                 if !early.seen.load(Ordering::Relaxed) {
                     let stats = connection.stats();
                     let _ = bytes.set((stats.udp_tx.bytes, stats.udp_rx.bytes));
@@ -145,17 +146,18 @@ async fn serve(
     );
     let stack = report.stack.clone();
     // The flight of the handshake waits, for microseconds, until our settings are in it: behind it
-    // they might come after the client's first requests, since other connections' flights go between.
+    // they might arrive after the client's first requests, since other connections' flights go
+    // between.
     let begun = || {
         report.watches.meter.release();
-        // Changes nothing, but wakes who sends.
+        // Changes nothing, but wakes the sending task.
         connection.set_max_concurrent_uni_streams(UNIDIRECTIONAL_STREAMS_MAX.into());
     };
     let stopping = async {
         let _ = stopping.wait_for(|stopping| *stopping).await;
     };
     tokio::select! {
-        // A request that comes in the datagram that completes the handshake is not early.
+        // A request in the datagram that completes the handshake is not early.
         biased;
         () = handshake => {}
         () = http3.run(&stack, &early, stopping, begun) => {}
@@ -164,11 +166,11 @@ async fn serve(
     }
 }
 
-/// A connection, and what ends with its handshake.
+/// Returns a connection and the result of its early data.
 ///
-/// It is given out once the client's hello is whole, since HTTP/3 over a connection whose hello is
-/// incomplete hangs: so our SETTINGS go with the server's first flight, and the client's first
-/// requests may use the table for requests, as they may over HTTP/2 from the start.
+/// It is returned once the client's hello is complete, since HTTP/3 over a connection with an
+/// incomplete hello hangs: so our SETTINGS leave with the server's first flight, and the client's
+/// first requests may use the table for requests, as they may over HTTP/2 from the start.
 async fn connect(
     incoming: Incoming,
     config: Arc<noq::ServerConfig>,
@@ -181,8 +183,8 @@ async fn connect(
     }
 }
 
-/// Lets no more than the named bytes wait unsent, whatever the window is: the QUIC counterpart of
-/// `TCP_NOTSENT_LOWAT` for stacks whose scheduler does not bound what is unsent. Never ends.
+/// Limits unsent bytes to [`NOT_SENT_BYTES_MAX`], whatever the window is: the QUIC counterpart of
+/// `TCP_NOTSENT_LOWAT` for stacks whose scheduler does not bound them. Never ends.
 async fn keep_little_unsent(
     connection: &noq::Connection,
     meter: &Meter,

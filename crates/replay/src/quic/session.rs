@@ -1,5 +1,5 @@
-//! The TLS session of a QUIC connection, with an eye on what the client's hello offers: noq does
-//! not tell.
+//! The TLS session of a QUIC connection, observed for what the client's hello offers, which noq
+//! does not expose.
 
 use super::sent_frames::{OnSent, WatchedKey, number};
 use crate::tls::HelloWatch;
@@ -13,7 +13,7 @@ use noq_proto::{ConnectionId, Side, TransportError};
 use std::any::Any;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// One connection's configuration, shared with whoever reports on it.
+/// One connection's configuration, shared with its report.
 pub(super) struct WatchedConfig {
     pub inner: QuicServerConfig,
     pub hello: Arc<Mutex<HelloWatch>>,
@@ -124,7 +124,8 @@ impl Session for WatchedSession {
     }
 }
 
-/// RFC 9000, section 18.2. noq keeps its fields to itself, but writes them as they go on the wire.
+/// Returns `initial_max_data` (RFC 9000, section 18.2). noq keeps its fields private, but encodes
+/// them as on the wire.
 fn initial_max_data(parameters: &TransportParameters) -> Option<u64> {
     const INITIAL_MAX_DATA: u64 = 0x04;
     let mut written = Vec::new();

@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// A response's body: a slice of the recording, let through by the connection's [`Gate`], or, where
-/// a connection carries one response at a time (HTTP/1.1), at once.
+/// A response's body: a slice of the recording, released by the connection's [`Gate`] or, if a
+/// connection carries one response at a time (HTTP/1.1), at once.
 #[derive(Debug)]
 pub struct ReplyBody {
     rest: Bytes,
@@ -14,7 +14,7 @@ pub struct ReplyBody {
 }
 
 impl ReplyBody {
-    /// All at once.
+    /// Creates a body that is sent at once.
     pub fn direct(body: Bytes) -> Self {
         Self {
             rest: body,
@@ -22,8 +22,8 @@ impl ReplyBody {
         }
     }
 
-    /// Chunk by chunk, when it is this response's turn.
-    /// `stream` is the protocol's, where it is known.
+    /// Creates a body that is sent by chunks, each when the scheduler grants it. `stream` is the
+    /// protocol's, if it is known.
     pub fn gated(body: Bytes, gate: &Gate, stream: Option<u64>, priority: Priority) -> Self {
         let open = || {
             let id = gate.open(stream, priority, body.len() as u64);
@@ -76,8 +76,8 @@ impl Drop for ReplyBody {
     }
 }
 
-/// Bytes that tell the gate when the transport has let go of them: hyper once they are written to
-/// the socket, h3 once they are written to the QUIC stream, both when the stream is reset.
+/// Bytes that notify the gate when the transport drops them: hyper once they are written to the
+/// socket, h3 once they are written to the QUIC stream, both when the stream is reset.
 struct Chunk {
     bytes: Bytes,
     gate: Gate,

@@ -1,36 +1,36 @@
 use super::{Priority, Room};
 
-/// A response on one connection; its number is never used again.
+/// A response on one connection; its number is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StreamId {
     at: usize,
     opened: u64,
 }
 
-/// Leave for a response to hand bytes to its protocol.
+/// Permission for a response to pass bytes to its protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
-    /// Whose.
+    /// The response.
     pub stream: StreamId,
-    /// How many.
+    /// The number of bytes.
     pub bytes: usize,
 }
 
-/// Decides in the order of RFC 9218, section 10: the most urgent first; among equals those that are
-/// of use only as a whole, one after the other as they were asked for, then the incremental ones
-/// in turn.
+/// Orders responses as RFC 9218, section 10, does: the most urgent first; among equals those that
+/// are useful only when complete, one after the other in the order of their requests, then the
+/// incremental ones in turn.
 ///
-/// A response that is not ready for more keeps less urgent ones back all the same while its last
-/// bytes are on their way, or they would slip in between each two chunks. Where the transport does
-/// not take them at all ([`Scheduler::on_stall`]) it loses its place until it does.
+/// A response that is not ready for more still holds back less urgent ones while its last bytes are
+/// pending, or they would slip in between any two chunks. If the transport does not accept those
+/// bytes at all ([`Scheduler::on_stall`]), it loses its place until it does.
 #[derive(Debug)]
 pub struct Scheduler {
     streams: Vec<Option<Stream>>,
     free: Vec<usize>,
     room: Room,
-    /// What the transport has taken and not sent.
+    /// Bytes that the transport accepted and has not sent.
     unsent: usize,
-    /// The most that was granted and not sent.
+    /// The most bytes that were granted and not sent.
     unsent_most: usize,
     clock: u64,
 }
@@ -39,22 +39,22 @@ pub struct Scheduler {
 struct Stream {
     priority: Priority,
     opened: u64,
-    /// When it was opened or, if incremental, last granted: least goes first.
+    /// The time when it was opened or, if incremental, last granted; the smallest goes first.
     turn: u64,
-    /// Not yet granted.
+    /// Bytes not yet granted.
     remaining: u64,
-    /// Granted, and not yet taken by the transport.
+    /// Bytes granted and not yet accepted by the transport.
     pending: usize,
-    /// Whether anything of it was taken.
+    /// Whether the transport accepted any bytes of it.
     begun: bool,
     wants: bool,
     stalled: bool,
-    /// Nothing more will be asked for; kept for what is still pending.
+    /// Whether the response requests no more; kept for the bytes still pending.
     closed: bool,
 }
 
 impl Scheduler {
-    /// Grants as far as there is room.
+    /// Creates a scheduler that grants while `room` allows.
     pub fn new(room: Room) -> Self {
         Self {
             streams: Vec::new(),
@@ -95,7 +95,7 @@ impl Scheduler {
         }
     }
 
-    /// The protocol is ready for more of this response.
+    /// Marks a response as ready for more bytes.
     pub fn want(&mut self, id: StreamId) {
         if let Some(stream) = self.stream(id) {
             stream.wants = true;
@@ -103,7 +103,7 @@ impl Scheduler {
         }
     }
 
-    /// The transport has taken `bytes` of what was granted.
+    /// Records that the transport accepted `bytes` of those granted.
     pub fn on_taken(&mut self, id: StreamId, bytes: usize) {
         if let Some(stream) = self.stream(id) {
             stream.pending = stream.pending.saturating_sub(bytes);
@@ -115,27 +115,28 @@ impl Scheduler {
         self.unsent_most = self.unsent_most.max(waiting);
     }
 
-    /// The transport holds so much that is not sent, heads and control frames included.
+    /// Records the bytes that the transport holds unsent, heads and control frames included.
     pub fn on_unsent(&mut self, bytes: usize) {
         self.unsent = bytes;
     }
 
-    /// The most that was granted and not sent so far, as of each time the transport took something.
+    /// Returns the most bytes granted and not sent so far, observed whenever the transport accepted
+    /// some.
     pub fn unsent_most(&self) -> usize {
         self.unsent_most
     }
 
-    /// What may wait below, and how.
+    /// Returns the limits of what may be queued below.
     pub fn room(&self) -> Room {
         self.room
     }
 
-    /// Whether a response would go on if less waited unsent.
+    /// Returns whether a response would continue if less were unsent.
     pub fn is_held_back(&self) -> bool {
         !self.room.is_left(self.pending(), self.unsent) && self.next().is_some()
     }
 
-    /// The response is complete or given up; what it was granted counts until it is taken.
+    /// Closes a response, complete or cancelled; its granted bytes count until they are accepted.
     pub fn close(&mut self, id: StreamId) {
         if let Some(stream) = self.stream(id) {
             stream.closed = true;
@@ -145,20 +146,20 @@ impl Scheduler {
         }
     }
 
-    /// Whether there were responses and the transport has taken all their bytes.
+    /// Returns whether there were responses and the transport has accepted all their bytes.
     pub fn is_done(&self) -> bool {
         let mut open = self.streams.iter().flatten();
         self.clock > 0 && open.all(|stream| stream.remaining == 0 && stream.pending == 0)
     }
 
-    /// Whether a response has begun and is not all taken.
+    /// Returns whether a response has begun and is not completely accepted.
     pub fn has_more(&self) -> bool {
         let mut begun = self.streams.iter().flatten().filter(|stream| stream.begun);
         begun.any(|stream| stream.remaining > 0 || stream.pending > 0)
     }
 
-    /// Nothing was taken for long though bytes are pending: the clients of the responses that hold
-    /// them do not read, so others go first. True where somebody can go now.
+    /// Handles a stall: bytes are pending, but none was accepted for long. The clients of those
+    /// responses do not read, so others go first. Returns whether another response can go now.
     pub fn on_stall(&mut self) -> bool {
         let waits = self.streams.iter().flatten().any(|stream| stream.wants);
         if waits {
@@ -169,7 +170,7 @@ impl Scheduler {
         waits
     }
 
-    /// The next grant, if one may be given; to be asked until there is none.
+    /// Returns the next grant, if there is one; to be called until there is none.
     pub fn poll_grant(&mut self) -> Option<Grant> {
         if !self.room.is_left(self.pending(), self.unsent) {
             return None;
@@ -193,14 +194,14 @@ impl Scheduler {
         Some(Grant { stream, bytes })
     }
 
-    /// Granted and not taken, but for those whose clients do not read.
+    /// Returns the bytes granted and not accepted, except for those whose clients do not read.
     fn pending(&self) -> usize {
         let all = self.streams.iter().flatten();
         let counted = all.filter(|stream| !stream.stalled);
         counted.map(|stream| stream.pending).sum()
     }
 
-    /// The response whose turn it is, if it is ready.
+    /// Returns the response whose turn it is, if it is ready.
     fn next(&self) -> Option<usize> {
         let rank = |stream: &Stream| (stream.priority.urgency, stream.priority.incremental);
         let candidates = || {
@@ -210,7 +211,7 @@ impl Scheduler {
         };
         let (_, first) = candidates().min_by_key(|(_, stream)| (rank(stream), stream.turn))?;
         let (at, chosen) = if first.priority.incremental {
-            // Among responses that share, one that is not ready gives its turn away.
+            // Among responses that share, one that is not ready passes its turn on.
             let sharing = candidates().filter(|(_, stream)| rank(stream) == rank(first));
             let ready = sharing.filter(|(_, stream)| stream.wants);
             ready.min_by_key(|(_, stream)| stream.turn)?

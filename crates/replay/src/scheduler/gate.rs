@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// Streams whose priority may be told before their response begins: as many as a client may open,
-/// and some that were given up.
+/// The largest number of streams whose priority is kept before their response begins: as many as a
+/// client may open, and some that were cancelled.
 const ANNOUNCED_MAX: usize = 256;
 
 /// One connection's scheduler, shared by the bodies of its responses.
@@ -16,33 +16,33 @@ pub struct Gate(Arc<Mutex<State>>);
 #[derive(Debug)]
 struct State {
     scheduler: Scheduler,
-    /// Grants that wait for their turn to be handed over, in their order.
+    /// Grants that wait to be passed to their response, in order.
     queue: VecDeque<Grant>,
-    /// Grants that may be picked up.
+    /// Granted bytes that responses may collect.
     granted: HashMap<StreamId, usize>,
-    /// Of a transport that sends stream by stream.
+    /// The state of a transport that sends stream by stream.
     sending: Option<Sending>,
     wakers: HashMap<StreamId, Waker>,
-    /// Whether the transport has taken anything since the last look at it.
+    /// Whether the transport accepted anything since the last check.
     moved: bool,
     /// Whether clients may change priorities.
     priorities: bool,
     updates: u64,
-    /// The responses of the protocol's streams.
+    /// The responses by the protocol's stream number.
     responses: HashMap<u64, StreamId>,
-    /// Priorities of streams without a response so far.
+    /// Priorities of streams that have no response yet.
     announced: BTreeMap<u64, Priority>,
 }
 
 impl Gate {
-    /// `priorities`: whether clients may change them.
+    /// Creates a gate; `priorities` is whether clients may change them.
     pub fn new(priorities: bool, room: Room) -> Self {
         Self::with(priorities, room, None)
     }
 
-    /// The same over a transport that sends all that a stream holds before it turns to the next,
-    /// and tells what it takes and sends ([`Self::on_written`], [`Self::on_sent`]): where what is
-    /// unsent is bounded, bytes leave in the order in which they were granted all the same.
+    /// Creates a gate over a transport that sends all that a stream holds before it turns to the
+    /// next, and reports what it accepts and sends ([`Self::on_written`], [`Self::on_sent`]). If
+    /// unsent bytes are bounded, bytes still leave in the order in which they were granted.
     pub fn by_stream(priorities: bool, room: Room) -> Self {
         let ordered = room.unsent_bytes_max.is_some();
         Self::with(priorities, room, Some(Sending::new(ordered)))
@@ -63,11 +63,11 @@ impl Gate {
         })))
     }
 
-    /// Adds a response of `bytes` with the priority of its request, on a stream of the protocol
-    /// where that is known.
+    /// Adds a response of `bytes` with the priority of its request, on a stream of the protocol if
+    /// that is known.
     pub fn open(&self, stream: Option<u64>, priority: Priority, bytes: u64) -> StreamId {
         let mut state = self.lock();
-        // RFC 9218, section 7: the frame counts more than the field.
+        // The frame overrides the field (RFC 9218, section 7).
         let announced = stream.and_then(|stream| state.announced.remove(&stream));
         let id = state.scheduler.open(announced.unwrap_or(priority), bytes);
         if let Some(stream) = stream {
@@ -79,7 +79,7 @@ impl Gate {
         id
     }
 
-    /// The client changed the priority of a stream, whose response may not have begun.
+    /// Changes the priority of a stream at the client's request; its response may not have begun.
     pub fn update(&self, stream: u64, priority: Priority) {
         let mut state = self.lock();
         state.updates += 1;
@@ -99,22 +99,22 @@ impl Gate {
         woken.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether several responses share the connection now.
+    /// Returns whether several responses share the connection now.
     pub fn is_shared(&self) -> bool {
         self.lock().responses.len() > 1
     }
 
-    /// Whether there were responses and the transport has taken all their bytes.
+    /// Returns whether there were responses and the transport has accepted all their bytes.
     pub fn is_done(&self) -> bool {
         self.lock().scheduler.is_done()
     }
 
-    /// Changes of priority so far.
+    /// Returns the number of priority changes so far.
     pub fn updates(&self) -> u64 {
         self.lock().updates
     }
 
-    /// Leave for the next bytes of a response.
+    /// Returns the next bytes granted to a response, once there are some.
     pub fn poll_grant(&self, id: StreamId, context: &mut Context<'_>) -> Poll<usize> {
         let mut state = self.lock();
         if let Some(bytes) = state.granted.remove(&id) {
@@ -131,7 +131,7 @@ impl Gate {
         own.map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// The transport has taken bytes, or dropped them with their stream.
+    /// Records that the transport accepted bytes, or dropped them with their stream.
     pub fn on_taken(&self, id: StreamId, bytes: usize) {
         let mut state = self.lock();
         if let Some(sending) = &mut state.sending {
@@ -144,7 +144,7 @@ impl Gate {
         woken.into_iter().for_each(Waker::wake);
     }
 
-    /// The transport holds so many bytes that are not sent.
+    /// Records the bytes that the transport holds unsent.
     pub fn on_unsent(&self, bytes: usize) {
         let mut state = self.lock();
         state.scheduler.on_unsent(bytes);
@@ -153,28 +153,28 @@ impl Gate {
         woken.into_iter().for_each(Waker::wake);
     }
 
-    /// A stream of the transport has taken so many bytes, heads and all.
+    /// Records that a stream of the transport accepted bytes, heads included.
     pub fn on_written(&self, stream: u64, bytes: usize) {
         self.on_stream(|sending| sending.on_written(stream, bytes as u64));
     }
 
-    /// A stream's bytes up to an offset have left for the first time or again.
+    /// Records that a stream's bytes up to an offset were sent, for the first time or again.
     pub fn on_sent(&self, stream: u64, end: u64) {
         self.on_stream(|sending| sending.on_sent(stream, end));
     }
 
-    /// A stream was given up; what it held will not be sent.
+    /// Records that a stream was reset; what it held will not be sent.
     pub fn on_reset(&self, stream: u64) {
         self.on_stream(|sending| sending.on_reset(stream));
     }
 
-    /// A stream does not take what it is given: the client's windows are full, or what the transport
-    /// may hold is.
+    /// Records that a stream refused data: the client's window or the transport's buffer is full.
     pub fn on_refused(&self, stream: u64) {
         self.on_stream(|sending| sending.on_refused(stream));
     }
 
-    /// How long streams refused more though nothing waited unsent: the client's windows were full.
+    /// Returns how long streams refused more though nothing was unsent: the client's windows were
+    /// full.
     pub fn refused_time(&self) -> Duration {
         let state = self.lock();
         let now = Instant::now();
@@ -182,7 +182,7 @@ impl Gate {
         sending.map_or(Duration::ZERO, |sending| sending.refused_time(now))
     }
 
-    /// How long nothing waited unsent though there was more of a response.
+    /// Returns how long nothing was unsent though a response had more data.
     pub fn dry_time(&self) -> Duration {
         let state = self.lock();
         let now = Instant::now();
@@ -204,22 +204,22 @@ impl Gate {
         woken.into_iter().for_each(Waker::wake);
     }
 
-    /// The most that was granted and not sent, whoever held it.
+    /// Returns the most bytes granted and not sent, in whichever layer.
     pub fn unsent_most(&self) -> usize {
         self.lock().scheduler.unsent_most()
     }
 
-    /// Whether a response would go on if less waited unsent.
+    /// Returns whether a response would continue if less were unsent.
     pub fn is_held_back(&self) -> bool {
         self.lock().scheduler.is_held_back()
     }
 
-    /// What may wait below, and how.
+    /// Returns the limits of what may be queued below.
     pub fn room(&self) -> Room {
         self.lock().scheduler.room()
     }
 
-    /// A response is complete or given up.
+    /// Closes a response, complete or cancelled.
     pub fn close(&self, id: StreamId) {
         let mut state = self.lock();
         state.wakers.remove(&id);
@@ -245,8 +245,8 @@ impl Gate {
         woken.into_iter().for_each(Waker::wake);
     }
 
-    /// To be called now and then: where nothing moved since the last call though somebody waits,
-    /// those who do not read lose their place.
+    /// Checks for a stall; to be called at intervals. If nothing moved since the last call though
+    /// responses wait, those whose clients do not read lose their place.
     pub fn look_for_stall(&self) {
         let mut state = self.lock();
         if std::mem::take(&mut state.moved) || !state.scheduler.on_stall() {
@@ -266,7 +266,7 @@ impl Gate {
 }
 
 impl State {
-    /// Whether the transport sends nothing though it could, and why.
+    /// Updates whether the transport is idle though it could send, and why.
     fn look_for_idleness(&mut self) {
         let has_more = self.scheduler.has_more();
         if let Some(sending) = &mut self.sending {
@@ -274,7 +274,7 @@ impl State {
         }
     }
 
-    /// Gives out what can be given; wakers are returned, to be woken without the lock.
+    /// Passes out the grants that are possible; returns wakers, to be woken without the lock.
     fn advance(&mut self) -> Vec<Waker> {
         while let Some(grant) = self.scheduler.poll_grant() {
             self.queue.push_back(grant);

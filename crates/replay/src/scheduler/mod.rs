@@ -1,5 +1,5 @@
-//! Which response's bytes go next on a connection: one scheduler for HTTP/2 and HTTP/3, so that
-//! multiplexing differs in the transport alone.
+//! Decides which response's bytes are sent next on a connection: one scheduler for HTTP/2 and
+//! HTTP/3, so that multiplexing differs in the transport alone.
 
 mod body;
 mod core;
@@ -16,21 +16,21 @@ pub use priority::Priority;
 pub use room::Room;
 pub use update::{H2Frames, H2Seen};
 
-/// Bytes of a body that are handed to a protocol at once. Small, because a more urgent response
+/// The bytes of a body that are passed to a protocol at once. Small, because a more urgent response
 /// waits for it: 8 kB take 140 ms at 0.468 Mbit/s. With HTTP/2's frame header it fills whole TLS
-/// records, or each two of them would be followed by one of nine bytes.
+/// records, or any two of them would be followed by one of nine bytes.
 pub const CHUNK_BYTES: usize = 8 * 1024 - H2_FRAME_HEADER_BYTES;
 
-/// RFC 9113, section 4.1.
+/// The size of a frame header (RFC 9113, section 4.1).
 const H2_FRAME_HEADER_BYTES: usize = 9;
 
-/// Bytes of bodies that a protocol may hold before its transport has taken them: two chunks, so
-/// that the next is there when the last has gone.
+/// Returns the bytes of bodies that a protocol may hold before its transport accepts them: two
+/// chunks, so that the next is ready when the last has left.
 pub const fn two_chunks(chunk_bytes: usize) -> usize {
     2 * chunk_bytes
 }
 
-/// The same for a transport that takes one chunk at a time.
+/// Returns the same bound for a transport that accepts one chunk at a time.
 pub const fn one_chunk(_: usize) -> usize {
     1
 }

@@ -1,15 +1,15 @@
 use std::fmt;
 
-/// The urgency of a response that says nothing: RFC 9218, section 4.1.
+/// The default urgency of a response (RFC 9218, section 4.1).
 const URGENCY_DEFAULT: u8 = 3;
 const URGENCY_MAX: u8 = 7;
 
-/// How urgent a response is (RFC 9218).
+/// The priority of a response (RFC 9218).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Priority {
     /// 0, most urgent, to 7.
     pub urgency: u8,
-    /// Whether parts of it are of use before the whole.
+    /// Whether parts of it are useful before the whole.
     pub incremental: bool,
 }
 
@@ -23,14 +23,14 @@ impl Default for Priority {
 }
 
 impl Priority {
-    /// Where priorities do not count: all responses share the connection, in turn.
+    /// The priority of every response if priorities are ignored: all share the connection, in turn.
     pub const ALIKE: Self = Self {
         urgency: URGENCY_DEFAULT,
         incremental: true,
     };
 
-    /// Reads the `priority` field's value, a dictionary of RFC 8941; what is not understood counts
-    /// as not said (RFC 9218, section 4).
+    /// Parses the `priority` field's value, a dictionary of RFC 8941; invalid members are ignored
+    /// (RFC 9218, section 4).
     pub fn parse(field: &str) -> Self {
         let mut priority = Self::default();
         for member in field.split(',') {

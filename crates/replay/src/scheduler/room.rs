@@ -1,29 +1,30 @@
 use super::{CHUNK_BYTES, H2_FRAME_HEADER_BYTES};
 use crate::StackConfig;
 
-/// Body bytes are let through in so many parts of what may wait: a response that comes late then
-/// finds between three quarters of it and all of it before it, whatever the transport is.
+/// The number of chunks that fill the bound of unsent bytes: a late response then finds between
+/// three quarters and all of it ahead, whatever the transport is.
 const PARTS: usize = 4;
-/// What TLS adds to a record: 29 bytes with AES-GCM in version 1.2 (RFC 5288, section 3), 22 in 1.3.
+/// The bytes that TLS adds to a record: 29 with AES-GCM in version 1.2 (RFC 5288, section 3), 22 in
+/// 1.3.
 const RECORD_OVERHEAD_BYTES: usize = 29;
 
-/// How far a protocol and its transport may run ahead of the wire.
+/// The limits of how far a protocol and its transport may run ahead of the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Body bytes that a response hands over at once.
+    /// Body bytes that a response passes on at once.
     pub chunk_bytes: usize,
-    /// The same as the transport holds them, with a frame's head and what TLS adds.
+    /// The chunk's size in the transport, with a frame's head and TLS overhead.
     pub chunk_wire_bytes: usize,
-    /// Bytes that may be granted and not yet taken by the transport.
+    /// Bytes that may be granted and not yet accepted by the transport.
     pub pending_bytes_max: usize,
-    /// Bytes that may be granted and not yet sent, whoever holds them; none: what the transport
+    /// Bytes that may be granted and not yet sent, in whichever layer; `None`: what the transport
     /// holds does not count.
     pub unsent_bytes_max: Option<usize>,
 }
 
 impl Room {
-    /// What a stack says; `pending_bytes_max`: what its protocol may be given ahead, for chunks of
-    /// that many bytes.
+    /// Returns a stack's limits; `pending_bytes_max` computes the bytes that its protocol may be
+    /// given ahead, from the chunk size.
     pub fn of(stack: &StackConfig, pending_bytes_max: fn(usize) -> usize) -> Self {
         let unsent_bytes_max = stack.unsent_bytes_max.map(|bytes| bytes as usize);
         let records = |bytes: usize| bytes.div_ceil(stack.tls_record_bytes) * RECORD_OVERHEAD_BYTES;
@@ -43,12 +44,12 @@ impl Room {
         }
     }
 
-    /// What may already wait where another chunk is let through.
+    /// Returns the unsent bytes up to which another chunk is granted.
     pub fn threshold_bytes(&self) -> Option<usize> {
         Some(self.unsent_bytes_max? - self.chunk_wire_bytes)
     }
 
-    /// Whether another chunk may be let through.
+    /// Returns whether another chunk may be granted.
     pub fn is_left(&self, pending: usize, unsent: usize) -> bool {
         let waiting = || pending.div_ceil(self.chunk_bytes) * self.chunk_wire_bytes + unsent;
         let fits = self.threshold_bytes().is_none_or(|most| waiting() <= most);

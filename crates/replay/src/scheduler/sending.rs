@@ -2,29 +2,29 @@ use super::StreamId;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-/// What a transport holds that sends stream by stream, and whose chunk it may be given next.
+/// The bytes held by a transport that sends stream by stream, and the order of its chunks.
 ///
-/// noq sends all that a stream holds before it turns to the next that has something, in the order
-/// in which they got it. A chunk for a stream that still holds an earlier one would so overtake what
-/// others were given since: it waits until the earlier one has left.
+/// noq sends all that a stream holds before it turns to the next with data, in the order in which
+/// streams got data. A chunk for a stream that still holds an earlier one would thus overtake other
+/// streams' chunks: it waits until the earlier one has left.
 #[derive(Debug)]
 pub(super) struct Sending {
-    /// Whether chunks leave in the order in which they were granted; else the transport's is right.
+    /// Whether chunks leave in the order in which they were granted; else the transport decides.
     ordered: bool,
     streams: HashMap<u64, Held>,
     numbers: HashMap<StreamId, u64>,
     unsent: u64,
-    /// Who was handed a chunk that the transport has not taken.
+    /// The response whose chunk the transport has not accepted yet.
     handed: Option<StreamId>,
-    /// Who was handed one last.
+    /// The response that got the last chunk.
     last: Option<StreamId>,
-    /// Streams that did not take what they were given.
+    /// Streams that refused data.
     refused: HashSet<u64>,
     refused_watch: Stopwatch,
     dry_watch: Stopwatch,
 }
 
-/// Adds up the time in which something holds.
+/// Measures how long a condition holds.
 #[derive(Debug, Default)]
 struct Stopwatch {
     since: Option<Instant>,
@@ -52,9 +52,9 @@ impl Stopwatch {
 #[derive(Debug, Default)]
 struct Held {
     written: u64,
-    /// The largest offset that has left.
+    /// The largest offset that was sent.
     sent: u64,
-    /// Whether it was ever handed a chunk; before that it holds a head alone.
+    /// Whether it ever got a chunk; before that it holds a head alone.
     has_body: bool,
     closed: bool,
 }
@@ -91,7 +91,7 @@ impl Sending {
         }
     }
 
-    /// `has_more`: of a response that has begun.
+    /// Updates the stopwatches; `has_more` is whether a response that has begun has more data.
     pub fn look_for_idleness(&mut self, has_more: bool, now: Instant) {
         let is_dry = self.unsent == 0;
         let is_refused = is_dry && !self.refused.is_empty();
@@ -112,7 +112,7 @@ impl Sending {
         self.change(stream, |held| held.written += bytes);
     }
 
-    /// What is sent again does not count.
+    /// Records sent bytes; retransmissions do not count.
     pub fn on_sent(&mut self, stream: u64, end: u64) {
         self.change(stream, |held| held.sent = held.sent.max(end));
     }
@@ -124,7 +124,8 @@ impl Sending {
         }
     }
 
-    /// Streams without a response do not count: they are the protocol's own.
+    /// Changes a stream's state; streams without a response are the protocol's own and do not
+    /// count.
     fn change(&mut self, stream: u64, change: impl FnOnce(&mut Held)) {
         let Some(held) = self.streams.get_mut(&stream) else {
             return;
@@ -137,7 +138,7 @@ impl Sending {
         }
     }
 
-    /// The transport has taken a chunk, or it was given back.
+    /// Records that the transport accepted or returned a chunk.
     pub fn on_taken(&mut self, id: StreamId) {
         self.handed = self.handed.filter(|handed| *handed != id);
     }
@@ -155,17 +156,17 @@ impl Sending {
         }
     }
 
-    /// The transport does not take the chunk that was handed over: others need not wait for it.
+    /// Stops waiting for a chunk that the transport does not accept, so that others can go.
     pub fn on_stall(&mut self) {
         self.handed = None;
     }
 
-    /// Bytes that are written and not sent.
+    /// Returns the bytes that are written and not sent.
     pub fn unsent(&self) -> usize {
         usize::try_from(self.unsent).unwrap_or(usize::MAX)
     }
 
-    /// Whether a response is handed its chunk now; if so it is.
+    /// Hands a chunk to a response if it is its turn, and returns whether it did.
     pub fn hand_over(&mut self, id: StreamId) -> bool {
         if !self.ordered {
             return true;

@@ -13,7 +13,7 @@ fn priority(field: &str) -> Priority {
     Priority::parse(field)
 }
 
-/// Serves everything as a transport would that takes each chunk at once; the order of grants.
+/// Returns the order of grants for a transport that accepts each chunk at once.
 fn drain(scheduler: &mut Scheduler, ids: &[StreamId]) -> Vec<usize> {
     let mut order = Vec::new();
     loop {
@@ -109,7 +109,7 @@ fn a_closed_response_counts_until_its_bytes_are_taken_and_its_place_is_used_agai
     scheduler.on_taken(first, 100);
     let third = scheduler.open(priority(""), 100);
     assert_ne!(first, third);
-    // What comes late for the first is not taken for the third's.
+    // Late acceptance for the first is not attributed to the third.
     scheduler.on_taken(first, 100);
     assert_eq!(drain(&mut scheduler, &[second, third]), [0, 1]);
 }
@@ -127,7 +127,7 @@ fn what_is_unsent_below_keeps_the_next_chunk_back() {
         scheduler.poll_grant().is_some()
     };
     assert!(grant(&mut scheduler) && grant(&mut scheduler));
-    // What the transport holds counts with what it was not given so far.
+    // Bytes in the transport count together with those it has not been given.
     scheduler.on_unsent(CHUNK + 1);
     assert!(!grant(&mut scheduler) && scheduler.is_held_back());
     scheduler.on_unsent(CHUNK);

@@ -1,28 +1,28 @@
-//! Changes of priority as browsers send them over HTTP/2 (RFC 9218, section 7.1): frames that h2
-//! drops without telling, read beside it.
+//! Reads priority changes as browsers send them over HTTP/2 (RFC 9218, section 7.1): h2 drops these
+//! frames silently, so they are parsed alongside it.
 
 use super::Priority;
 
-/// RFC 9113, section 3.4.
+/// The size of the client's preface (RFC 9113, section 3.4).
 const H2_PREFACE_BYTES: usize = 24;
 const H2_HEADER_BYTES: usize = 9;
 const H2_HEADERS: u8 = 0x01;
 const H2_RST_STREAM: u8 = 0x03;
 const H2_CONTINUATION: u8 = 0x09;
-/// RFC 9113, section 6.2: flags of HEADERS, and what the last one puts before the field section.
+/// Flags of HEADERS, and the size of the priority before the field section (RFC 9113, section 6.2).
 const END_HEADERS: u8 = 0x04;
 const PADDED: u8 = 0x08;
 const PRIORITY: u8 = 0x20;
 const H2_PRIORITY_BYTES: u64 = 5;
-/// RFC 9218, section 7.1.
+/// The PRIORITY_UPDATE frame type (RFC 9218, section 7.1).
 const H2_PRIORITY_UPDATE: u8 = 0x10;
-/// A priority field has a dozen bytes; what is longer is not read.
+/// The longest priority field that is read; one has a dozen bytes.
 const UPDATE_BYTES_MAX: usize = 256;
 
-/// What one side of an HTTP/2 connection said.
+/// An event on one side of an HTTP/2 connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum H2Seen {
-    /// A stream's first field section is whole: its coded bytes.
+    /// A stream's first field section is complete: the stream and its coded bytes.
     Head(u64, u64),
     /// A stream was reset.
     Reset(u64),
@@ -30,7 +30,7 @@ pub enum H2Seen {
     Update(u64, Priority),
 }
 
-/// The frames of one direction of an HTTP/2 connection, byte by byte as they pass.
+/// A parser of the frames of one direction of an HTTP/2 connection, fed as bytes pass.
 #[derive(Debug)]
 pub struct H2Frames {
     preface_left: usize,
@@ -39,13 +39,13 @@ pub struct H2Frames {
     payload_left: usize,
     is_client: bool,
     last_opened: u64,
-    /// The field section under way: bytes that were said to come, and whether it is a head's.
+    /// The coded bytes of the current field section, and whether it is a head's.
     section_bytes: u64,
     is_head: bool,
 }
 
 impl H2Frames {
-    /// Of the client, which begins with the preface.
+    /// Creates a parser of the client's frames, which begin with the preface.
     pub fn of_client() -> Self {
         Self {
             preface_left: H2_PREFACE_BYTES,
@@ -54,7 +54,7 @@ impl H2Frames {
         }
     }
 
-    /// Of the server.
+    /// Creates a parser of the server's frames.
     pub fn of_server() -> Self {
         Self {
             preface_left: 0,
@@ -68,7 +68,7 @@ impl H2Frames {
         }
     }
 
-    /// The next bytes; what they complete is told.
+    /// Parses the next bytes and reports completed events to `tell`.
     pub fn feed(&mut self, mut bytes: &[u8], mut tell: impl FnMut(H2Seen)) {
         let skipped = self.preface_left.min(bytes.len());
         self.preface_left -= skipped;
@@ -120,7 +120,7 @@ impl H2Frames {
         }
     }
 
-    /// The first byte of padded HEADERS says how much padding there is.
+    /// Reads the length of the padding from the first byte of padded HEADERS.
     fn take_padding(&mut self, first: u8) {
         let is_padded = self.header[3] == H2_HEADERS && self.header[4] & PADDED != 0;
         if is_padded {
@@ -147,7 +147,7 @@ impl H2Frames {
     }
 }
 
-/// RFC 9113, section 4.1: 31 bits.
+/// Returns a stream identifier of 31 bits (RFC 9113, section 4.1).
 fn stream_id(bytes: &[u8]) -> u64 {
     let id = [bytes[0] & 0x7f, bytes[1], bytes[2], bytes[3]];
     u32::from_be_bytes(id).into()

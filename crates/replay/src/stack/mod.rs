@@ -7,79 +7,81 @@ use limits::{BLOCKED_STREAMS_MAX, QUIC_PACKET_BYTES};
 pub use limits::{Limit, STACK_LIMITS};
 use serde::{Deserialize, Serialize};
 
-/// A protocol stack as `spec/lab-events.md` defines it: what the servers speak and how they send.
+/// A protocol stack as `spec/lab-events.md` defines it: the servers' protocol and how they send.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StackConfig {
     /// The preset's or plan's name, for messages.
     pub name: String,
-    /// The one protocol that the servers speak on secure ports.
+    /// The protocol on secure ports.
     pub http_version: HttpVersion,
-    /// The oldest and only TLS version that is offered over TCP, or none; QUIC always has 1.3.
+    /// The only TLS version offered over TCP, or none; QUIC always has 1.3.
     #[serde(default)]
     pub tls_version: TlsVersion,
-    /// `cubic`, `bbr`, `reno`: set per socket over TCP; any of ours over QUIC.
+    /// The congestion control: `cubic`, `bbr` or `reno`, set per socket, over TCP; any of ours over
+    /// QUIC.
     pub congestion_control: String,
-    /// The factor above Sprout-EWMA's window; none: 1.0, the published algorithm.
+    /// The factor above Sprout-EWMA's window; `None`: 1.0, the published algorithm.
     #[serde(default)]
     pub probe_gain: Option<f64>,
-    /// Sprout-EWMA's horizon: Das's code has the larger of 100 ms and the smallest round trip time,
-    /// his text the smaller.
+    /// Sprout-EWMA's horizon: Das's code uses the larger of 100 ms and the smallest round trip
+    /// time, his text the smaller.
     #[serde(default)]
     pub sprout_horizon: SproutHorizon,
-    /// The servers' congestion window at the start, in full packets.
+    /// The servers' initial congestion window, in full packets.
     pub initial_window_packets: u32,
     /// Whether packets are spread over the round trip.
     pub pacing: bool,
-    /// A sysctl of the namespace: not this crate's to set, kept for the record.
+    /// Whether idle connections restart in slow start: a sysctl of the namespace, which this crate
+    /// does not set and keeps for the record.
     pub slow_start_after_idle: bool,
-    /// Whether packets say that they may be marked instead of dropped (RFC 3168, RFC 9000 section
-    /// 13.4). Over TCP the namespaces' sysctl, over QUIC each socket's.
+    /// Whether packets are ECN-capable, to be marked instead of dropped (RFC 3168, RFC 9000 section
+    /// 13.4). Over TCP the namespace's sysctl, over QUIC each socket's option.
     #[serde(default)]
     pub ecn: Ecn,
-    /// The window that TCP offers at first, by sysctls of the namespace: not this crate's to set;
-    /// none: the kernel's.
+    /// The initial receive window of TCP, by sysctls of the namespace, which this crate does not
+    /// set; `None`: the kernel's.
     pub receive_window_bytes: Option<u32>,
     /// Bytes that may be granted by the response scheduler and not yet sent, whether the protocol,
-    /// TLS, the kernel or the QUIC stack holds them; none: the transport's own bounds alone.
+    /// TLS, the kernel or the QUIC stack holds them; `None`: the transport's own bounds alone.
     #[serde(default)]
     pub unsent_bytes_max: Option<u32>,
     /// Largest TLS record that the servers write, in bytes.
     pub tls_record_bytes: usize,
     /// UDP payload of a full QUIC packet, in bytes.
     pub quic_packet_bytes: u16,
-    /// The dynamic tables of HPACK or QPACK, for requests and for responses; 0: none are used. None:
-    /// 4096, and over HTTP/1.1, which compresses no header, nothing.
+    /// The size of the dynamic tables of HPACK or QPACK, for requests and for responses; 0: unused.
+    /// `None`: 4096, and no table over HTTP/1.1, which compresses no header.
     #[serde(default)]
     pub header_table_bytes: Option<u32>,
-    /// Streams that may wait for inserts into QPACK's tables, over HTTP/3 alone; none: 100.
+    /// Streams that may be blocked on inserts into QPACK's tables, HTTP/3 only; `None`: 100.
     #[serde(default)]
     pub blocked_streams_max: Option<u32>,
     /// Whether sessions may be resumed with data in the first flight (RFC 8446, section 2.3).
     #[serde(default)]
     pub early_data: bool,
-    /// Whether servers give out tickets with which sessions are resumed; without, as on a first
-    /// visit, no connection is.
+    /// Whether servers issue session tickets; without, as on a first visit, no connection is
+    /// resumed.
     #[serde(default = "yes")]
     pub session_tickets: bool,
-    /// Whether the browser's priorities decide the order of responses; else all share alike.
+    /// Whether the browser's priorities decide the order of responses; else all share equally.
     #[serde(default = "yes")]
     pub priorities: bool,
     /// The key of the certificates.
     #[serde(default)]
     pub certificate_key: CertificateKey,
-    /// Bytes of the certificate chain, reached by padding; none: as short as it is.
+    /// Bytes of the certificate chain, reached by padding; `None`: unpadded.
     #[serde(default)]
     pub certificate_chain_bytes: Option<ChainBytes>,
     /// Whether certificates carry all recorded names, so that connections coalesce as they did;
     /// else each carries its host's alone.
     #[serde(default = "yes")]
     pub coalescing: bool,
-    /// How long a server thinks before it answers.
+    /// The delay before each response.
     #[serde(default)]
     pub think_time: ThinkTime,
-    /// Whether responses over HTTP/3 say that their origin has HTTP/3 (RFC 7838), as real servers
-    /// do; of HTTP/3 only, where none means that they do.
+    /// Whether responses over HTTP/3 announce it for their origin (RFC 7838), as real servers do;
+    /// HTTP/3 only, where `None` means true.
     #[serde(default)]
     pub alt_svc: Option<bool>,
 }
@@ -95,7 +97,7 @@ pub enum Ecn {
     /// Every packet is Not-ECT.
     #[default]
     Off,
-    /// Data are ECT(0), and marks count as the congestion control has it.
+    /// Data are ECT(0), and the congestion control handles marks.
     On,
 }
 
@@ -110,25 +112,25 @@ pub enum CertificateKey {
     Rsa,
 }
 
-/// How large certificate chains are.
+/// The size of certificate chains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ChainBytes {
-    /// All alike.
+    /// The same size for all hosts, in bytes.
     Given(u32),
     /// `recorded`.
     Named(NamedChainBytes),
 }
 
-/// A size of certificate chains by its name.
+/// A named size of certificate chains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NamedChainBytes {
-    /// As large as each host's recorded one; as short as it is where that is unknown or shorter.
+    /// As large as each host's recorded chain; unpadded if that is unknown or shorter.
     Recorded,
 }
 
-/// Sprout-EWMA's horizon, of 100 ms and the smallest round trip time.
+/// Sprout-EWMA's horizon: which of 100 ms and the smallest round trip time it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SproutHorizon {
@@ -139,23 +141,23 @@ pub enum SproutHorizon {
     Min,
 }
 
-/// How long a server thinks before it answers.
+/// The delay of a server before it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ThinkTime {
     /// `none` or `recorded`.
     Named(NamedThinkTime),
-    /// The same for every response, in milliseconds.
+    /// A delay for every response, in milliseconds.
     Ms(f64),
 }
 
-/// A think time by its name.
+/// A named think time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NamedThinkTime {
-    /// As in the papers: the answer is there at once.
+    /// No delay, as in the papers.
     None,
-    /// What the recording's time to first byte has above the origin's smallest, which stands for
+    /// The excess of the recorded time to first byte over the origin's smallest, which estimates
     /// its round trip.
     Recorded,
 }
@@ -179,12 +181,12 @@ pub enum HttpVersion {
 }
 
 impl HttpVersion {
-    /// The name in the TLS extension ALPN.
+    /// Returns the name in the TLS extension ALPN.
     pub fn alpn(self) -> &'static [u8] {
         self.protocol().as_bytes()
     }
 
-    /// The name in events and in DevTools: also the registered ALPN name.
+    /// Returns the name in events and in DevTools, which is the registered ALPN name.
     pub fn protocol(self) -> &'static str {
         match self {
             Self::H1 => "http/1.1",
@@ -209,11 +211,11 @@ pub enum TlsVersion {
     Tls13,
 }
 
-/// HPACK's default (RFC 9113, section 6.5.2).
+/// The default table size (RFC 9113, section 6.5.2).
 const HEADER_TABLE_BYTES: u32 = 4096;
 
 impl StackConfig {
-    /// A stack tuned as `tcp+` and `quic` are.
+    /// Returns a stack tuned as `tcp+` and `quic` are.
     pub fn tuned(name: &str, http_version: HttpVersion) -> Self {
         Self {
             name: name.into(),
@@ -243,12 +245,12 @@ impl StackConfig {
         }
     }
 
-    /// Whether responses name the alternative service that they came from.
+    /// Returns whether responses announce the alternative service of their origin.
     pub(crate) fn names_alt_svc(&self) -> bool {
         self.http_version == HttpVersion::H3 && self.alt_svc.unwrap_or(true)
     }
 
-    /// The dynamic tables of HPACK or QPACK, each; 0: none are used.
+    /// Returns the size of each dynamic table of HPACK or QPACK; 0 if unused.
     pub fn header_table(&self) -> u32 {
         match self.http_version {
             HttpVersion::H1 => 0,
@@ -256,7 +258,7 @@ impl StackConfig {
         }
     }
 
-    /// Streams that may wait for inserts into QPACK's tables.
+    /// Returns the number of streams that may be blocked on inserts into QPACK's tables.
     pub fn blocked_streams(&self) -> u32 {
         match self.http_version {
             HttpVersion::H3 => self.blocked_streams_max.unwrap_or(BLOCKED_STREAMS_MAX),
@@ -264,7 +266,7 @@ impl StackConfig {
         }
     }
 
-    /// What our controllers are told.
+    /// Returns the settings of our controllers.
     pub(crate) fn congestion_settings(&self) -> Settings {
         let defaults = Settings::default();
         Settings {

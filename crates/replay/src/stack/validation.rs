@@ -1,11 +1,11 @@
-//! What of a stack cannot be served.
+//! Validates stacks: refuses what cannot be served.
 
 use super::limits::{self, BLOCKED_STREAMS_MAX, HPACK_TABLE_BYTES_MAX, QPACK_TABLE_BYTES_MAX};
 use super::{ChainBytes, HttpVersion, SproutHorizon, StackConfig, ThinkTime, TlsVersion};
 use crate::ReplayError;
 use eyelevel_congestion::by_name;
 
-/// What a kernel's TCP can be told; the other controllers exist for QUIC alone.
+/// The congestion controls of the kernel's TCP; the others exist for QUIC alone.
 const TCP_CONGESTION_CONTROLS: [&str; 3] = ["cubic", "bbr", "reno"];
 
 fn header_table_bytes_max(http: HttpVersion) -> u32 {
@@ -17,7 +17,7 @@ fn header_table_bytes_max(http: HttpVersion) -> u32 {
 }
 
 impl StackConfig {
-    /// Refuses what cannot be served, before any socket is made.
+    /// Refuses a stack that cannot be served, before any socket is created.
     ///
     /// # Errors
     /// [`ReplayError::Stack`] with the first setting that is wrong.

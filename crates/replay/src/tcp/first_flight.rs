@@ -3,18 +3,22 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
-/// Looks in a round trip: a paced flight takes a third of one, so its span is seen to a tenth.
+/// Readings of `TCP_INFO` per round trip: a paced flight takes a third of one, so its span is
+/// measured to a tenth.
 const LOOKS_PER_RTT: u32 = 32;
-/// The runtime's timers are no finer; a look costs a microsecond.
+/// The shortest time between readings: the runtime's timers are no finer; a reading costs a
+/// microsecond.
 const LOOK_INTERVAL_MIN: Duration = Duration::from_millis(1);
-/// Four round trips of looks: who has acknowledged nothing by then has lost a packet.
+/// Four round trips of readings: without an acknowledgement by then, a packet was lost.
 const LOOKS_MAX: u32 = 4 * LOOKS_PER_RTT;
 
-/// Segments that leave between the handshake's end and the first acknowledgement of one of them,
-/// with what of the handshake shares their window. The kernel keeps no such record, so it is asked
-/// again and again: after each write, and in between, since paced segments leave by themselves.
+/// The segments sent between the handshake's end and the first acknowledgement of one of them, with
+/// the part of the handshake that shares their window. The kernel keeps no such record, so
+/// `TCP_INFO` is read repeatedly: after each write, and in between, since paced segments leave by
+/// themselves.
 ///
-/// A flight that is acknowledged whole and left the window as it was (HTTP/2's settings) was none.
+/// A flight that is acknowledged completely and left the window as it was (HTTP/2's settings) does
+/// not count.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstFlight {
     /// Segments and bytes sent, and the window, when it began.
@@ -26,23 +30,23 @@ pub(super) struct FirstFlight {
 }
 
 impl FirstFlight {
-    /// The handshake is over.
+    /// Begins the flight at the end of the handshake.
     pub fn on_ready(&mut self, info: &TcpInfo) {
         let before = info.sent_packets.saturating_sub(info.in_flight_packets);
         self.base = Some((before, info.sent_bytes, info.window_packets));
     }
 
-    /// Whether another look would add to it.
+    /// Returns whether another reading would add to it.
     pub fn is_open(&self) -> bool {
         self.base.is_some() && !self.over
     }
 
-    /// Whether something of it is on its way.
+    /// Returns whether a part of it is in flight.
     pub fn is_under_way(&self) -> bool {
         self.is_open() && self.started_ns.is_some()
     }
 
-    /// What the kernel says.
+    /// Updates the flight from a reading of `TCP_INFO`.
     pub fn on_look(&mut self, info: &TcpInfo, now_ns: u64) {
         let Some((packets, bytes, window)) = self.base.filter(|_| !self.over) else {
             return;
@@ -66,13 +70,14 @@ impl FirstFlight {
         }
     }
 
-    /// Segments seen to have left, and the time over which; none where none was.
+    /// Returns the segments observed to have left, and the time over which; `None` if there were
+    /// none.
     pub fn seen(&self) -> Option<(u32, f64)> {
         (self.packets > 0).then_some((self.packets, self.span_ns as f64 / 1e6))
     }
 }
 
-/// When to look while a flight is under way.
+/// A timer for readings while a flight is under way.
 #[derive(Debug)]
 pub(super) struct Looks {
     interval: Interval,
@@ -80,7 +85,7 @@ pub(super) struct Looks {
 }
 
 impl Looks {
-    /// For a path of that round trip.
+    /// Creates a timer for a path of that round trip.
     pub fn new(rtt: Duration) -> Self {
         let period = (rtt / LOOKS_PER_RTT).max(LOOK_INTERVAL_MIN);
         let mut interval = interval_at(Instant::now() + period, period);
@@ -91,7 +96,8 @@ impl Looks {
         }
     }
 
-    /// Ready when it is time for a look; the caller's task is woken at the next one, if there is.
+    /// Returns ready when a reading is due; the caller's task is woken at the next one, if there is
+    /// one.
     pub fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut due = Poll::Pending;
         while self.left > 0 && self.interval.poll_tick(context).is_ready() {
@@ -160,7 +166,7 @@ mod tests {
         assert_eq!(flight.seen(), None);
         flight.on_look(&info(13, 3 * 1448), 500_000_000);
         flight.on_look(&info(35, 3 * 1448), 530_000_000);
-        // The window has grown with the acknowledgement: now it is over.
+        // The window has grown with the acknowledgement: now the flight is over.
         let grown = TcpInfo {
             window_packets: 40,
             in_flight_packets: 30,

@@ -1,5 +1,4 @@
-//! HTTP/2's bytes between TLS and hyper: what of RFC 9218 hyper does not know is said and heard
-//! here.
+//! Adds the parts of RFC 9218 that hyper lacks to HTTP/2's bytes between TLS and hyper.
 
 use super::offer::{Offer, table_of};
 use crate::scheduler::{Gate, H2Frames, H2Seen};
@@ -14,25 +13,25 @@ const FRAME_HEADER_BYTES: usize = 9;
 const SETTINGS: u8 = 0x04;
 /// Chromium's preface, settings and first window update have 100 bytes.
 const FIRST_READ_BYTES: usize = 512;
-/// `SETTINGS_NO_RFC7540_PRIORITIES` = 1 (RFC 9218, section 2.1.1): Chromium then says changes of
+/// `SETTINGS_NO_RFC7540_PRIORITIES` = 1 (RFC 9218, section 2.1.1): Chromium then sends changes of
 /// priority in PRIORITY_UPDATE frames, as it does over HTTP/3.
 const NO_RFC7540_PRIORITIES: [u8; 6] = [0, 9, 0, 0, 0, 1];
 
-/// Streams that the client has opened and hyper has not yet handed over, in their order.
+/// Streams that the client has opened and hyper has not yet passed on, in order.
 ///
-/// hyper does not tell a request's stream, but hands requests over in the order of their HEADERS;
-/// those that it resets without handing them over are taken out.
+/// hyper does not expose a request's stream, but passes requests on in the order of their HEADERS;
+/// those that it resets without passing them on are removed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Opened(Arc<Mutex<VecDeque<Request>>>);
 
-/// A request's stream, and the bytes of its head as coded.
+/// A request's stream, and the coded bytes of its head.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub stream: u64,
     pub head_bytes: u64,
 }
 
-/// What passed that the connection's record is to know.
+/// A passing event for the connection's record.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Passed {
     /// A change of priority.
@@ -41,14 +40,14 @@ pub(super) enum Passed {
     RequestHead(u64),
     /// The bytes of a response's head.
     ResponseHead(u64),
-    /// The table that our SETTINGS offer for requests.
+    /// The table size that our SETTINGS offer for requests.
     RequestTable(u32),
-    /// The table that our encoder may have.
+    /// The table size that our encoder may use.
     ResponseTable(u32),
 }
 
 impl Opened {
-    /// The request that was handed over just now.
+    /// Removes and returns the request that was just passed on.
     pub fn next(&self) -> Option<Request> {
         self.lock().pop_front()
     }
@@ -73,13 +72,14 @@ pub(super) struct Http2Stream<S, F> {
 /// The server's first frame, to which a setting is added.
 enum Settings {
     Before,
-    /// What is written instead, how much of it is, and how many bytes of hyper's it stands for.
+    /// The replacement bytes, how many of them are written, and how many of hyper's they replace.
     Writing(Vec<u8>, usize, usize),
     Done,
 }
 
 impl<S, F: FnMut(Passed)> Http2Stream<S, F> {
-    /// `table_bytes`: what our encoder's table has at most; `tell` is told of what passes.
+    /// Wraps a stream; `table_bytes` is the maximum of our encoder's table, and `tell` receives the
+    /// passing events.
     pub fn new(stream: S, gate: Gate, opened: Opened, table_bytes: u32, tell: F) -> Self {
         Self {
             stream,
@@ -104,7 +104,7 @@ impl<S, F: FnMut(Passed)> Http2Stream<S, F> {
                 tell(Passed::Update);
                 gate.update(stream, priority);
             }
-            // hyper hands a stream over even where the client took it back.
+            // hyper passes a stream on even if the client reset it.
             H2Seen::Reset(_) => {}
         });
     }
@@ -119,8 +119,8 @@ impl<S, F: FnMut(Passed)> Http2Stream<S, F> {
     }
 }
 
-/// The server's first frame with one setting more, and the bytes that it stands for; none where it is
-/// not whole or another.
+/// Returns the server's first frame with one more setting, and the number of bytes that it
+/// replaces; `None` if it is incomplete or another frame.
 pub fn settings_frame(first: &[u8]) -> Option<(Vec<u8>, usize)> {
     let header = first.get(..FRAME_HEADER_BYTES)?;
     let length = u32::from_be_bytes([0, header[0], header[1], header[2]]) as usize;
@@ -136,7 +136,8 @@ pub fn settings_frame(first: &[u8]) -> Option<(Vec<u8>, usize)> {
 }
 
 impl<S: AsyncWrite + Unpin, F: FnMut(Passed) + Unpin> Http2Stream<S, F> {
-    /// Writes the first frame in place of hyper's `data`; none once that is done.
+    /// Writes the replacement of the first frame instead of hyper's `data`; `None` once that is
+    /// done.
     fn poll_settings(
         &mut self,
         context: &mut Context<'_>,
@@ -170,7 +171,7 @@ impl<S: AsyncWrite + Unpin, F: FnMut(Passed) + Unpin> Http2Stream<S, F> {
 }
 
 impl<S: AsyncRead + Unpin, F: FnMut(Passed) + Unpin> Http2Stream<S, F> {
-    /// The client's first bytes, with what it offers.
+    /// Reads the client's first bytes, with its limited offer.
     fn poll_offer(
         &mut self,
         context: &mut Context<'_>,

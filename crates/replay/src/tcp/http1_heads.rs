@@ -1,18 +1,18 @@
-//! Bytes of HTTP/1.1's heads. hyper hands heads over as fields; every client that matters writes them
-//! as hyper does, without a byte to spare (RFC 9112, sections 2.1 and 5).
+//! Counts the bytes of HTTP/1.1's heads. hyper provides heads as fields; every relevant client
+//! writes them as hyper does, without optional bytes (RFC 9112, sections 2.1 and 5).
 
 use http::request::Parts;
 use http::{HeaderMap, Response};
 
-/// ` HTTP/1.1`, and with it the space between method and target.
+/// The size of ` HTTP/1.1`, the line's end, and the space between method and target.
 const REQUEST_LINE_BYTES: usize = 1 + " HTTP/1.1\r\n".len();
-/// `HTTP/1.1 200 `, and the line's end.
+/// The size of `HTTP/1.1 200 ` and the line's end.
 const STATUS_LINE_BYTES: usize = "HTTP/1.1 200 \r\n".len();
-/// `: `, and the line's end.
+/// The size of `: ` and the line's end.
 const FIELD_BYTES: usize = ": \r\n".len();
 const END_BYTES: usize = "\r\n".len();
 
-/// Bytes of a request's head.
+/// Returns the bytes of a request's head.
 pub(super) fn request_head_bytes(parts: &Parts) -> u64 {
     let target = parts
         .uri
@@ -22,7 +22,7 @@ pub(super) fn request_head_bytes(parts: &Parts) -> u64 {
     (line + field_bytes(&parts.headers) + END_BYTES) as u64
 }
 
-/// Bytes of a response's head.
+/// Returns the bytes of a response's head.
 pub(super) fn response_head_bytes<B>(response: &Response<B>) -> u64 {
     let reason = response.status().canonical_reason().unwrap_or("<none>");
     let line = STATUS_LINE_BYTES + reason.len();

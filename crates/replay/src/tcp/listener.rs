@@ -5,16 +5,16 @@ use socket2::{Domain, Protocol, Socket, Type};
 use std::net::SocketAddr;
 use tokio::net::TcpListener;
 
-/// "Huge but finite": 100 Gbit/s, so that the kernel paces at its own rate (twice the window over
-/// the round trip in slow start) and this bound never counts.
+/// A bound that never applies, "huge but finite": 100 Gbit/s makes the kernel pace at its own rate
+/// (twice the window over the round trip in slow start).
 const PACING_RATE_BYTES_S_MAX: u64 = 12_500_000_000;
-/// `TCP_NOTSENT_LOWAT` where the scheduler does not bound what is unsent: beyond it the kernel takes
+/// `TCP_NOTSENT_LOWAT` if the scheduler does not bound unsent bytes: beyond it the kernel accepts
 /// no new buffer, but each grows to 64 kB.
 pub const NOT_SENT_BYTES_MAX: u32 = 16 * 1024;
-/// A page opens some hundred connections at once at most.
+/// The accept backlog; a page opens some hundred connections at once at most.
 const BACKLOG: i32 = 1024;
 
-/// Makes a listening socket whose options its connections inherit.
+/// Creates a listening socket whose options its connections inherit.
 ///
 /// # Errors
 /// [`ReplayError::Socket`], naming the option or step that failed.
@@ -58,8 +58,9 @@ pub fn listen(address: SocketAddr, stack: &StackConfig) -> Result<TcpListener, R
     TcpListener::from_std(socket.into()).map_err(failed("registering a TCP socket"))
 }
 
-/// Where the scheduler bounds what is unsent, the kernel calls a socket writable (below half of its
-/// mark) once there is room for another chunk, and refuses nothing that was granted.
+/// Returns the low-water mark. If the scheduler bounds unsent bytes, the kernel reports a socket as
+/// writable (below half of its mark) once there is room for another chunk, and refuses nothing that
+/// was granted.
 fn not_sent_low_water(stack: &StackConfig) -> u32 {
     let room = Room::of(stack, two_chunks);
     let mark = room.threshold_bytes().map(|bytes| 2 * bytes);

@@ -28,27 +28,28 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-/// After an error of accept (too many open files, say), so that a lasting one does not spin.
+/// The pause after an error of accept (too many open files, say), so that a persistent one does not
+/// cause a busy loop.
 const ACCEPT_REST: Duration = Duration::from_millis(10);
-/// Far more than a page opens; beyond it connections wait in the backlog.
+/// The limit of open connections, far more than a page opens; beyond it they wait in the backlog.
 const CONNECTIONS_MAX: usize = 4096;
 
-/// The first byte of a TLS record that holds a handshake (RFC 8446, section 5.1). A request of HTTP
+/// The first byte of a TLS record that holds a handshake (RFC 8446, section 5.1). An HTTP request
 /// begins with its method, whose letters are all above it.
 const TLS_HANDSHAKE: u8 = 22;
 
-/// What the connections of a listener speak.
+/// The protocol of a listener's connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spoken {
     /// TLS or cleartext, by the scheme of the port's origins.
     Always(Scheme),
-    /// The port has origins of both schemes, as a server that sends cleartext on to https has: each
-    /// client shows by its first byte which it means.
+    /// The scheme that each client's first byte shows: the port has origins of both schemes, as a
+    /// server has that redirects cleartext to https.
     ByFirstByte,
 }
 
 impl Spoken {
-    /// The scheme of this connection; none of a client that says nothing.
+    /// Returns the scheme of this connection; `None` if the client sends nothing.
     async fn scheme(self, stream: &TcpStream) -> Option<Scheme> {
         let Self::Always(scheme) = self else {
             let mut first = [0];
@@ -64,7 +65,7 @@ impl Spoken {
     }
 }
 
-/// Accepts on one listener until it is dropped, and with it every connection.
+/// Accepts connections on one listener until it is dropped, which drops every connection.
 pub(crate) async fn accept(
     listener: TcpListener,
     spoken: Spoken,

@@ -18,23 +18,23 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 /// A connection's socket that reports what was in force when it is dropped: the kernel's counts are
-/// complete then, and no way of ending is missed.
+/// complete then, and every kind of end is covered.
 pub(super) struct Observed {
     stream: TcpStream,
-    /// Of a secure connection.
+    /// The hello of a secure connection.
     hello: Option<HelloWatch>,
     sampler: Option<Sampler>,
     service: Arc<Service>,
     record: Arc<Mutex<ConnectionRecord>>,
-    /// Once the handshake is over.
+    /// The connection's turns, set once the handshake is over.
     turns: Option<Turns>,
-    /// While the first flight is under way.
+    /// The timer of readings while the first flight is under way.
     looks: Option<Looks>,
     unsent: Unsent,
 }
 
 impl Observed {
-    /// Reads the socket at accept, before anything was sent.
+    /// Wraps an accepted socket and reads its state before anything was sent.
     pub fn new(
         stream: TcpStream,
         service: Arc<Service>,
@@ -68,7 +68,7 @@ impl Observed {
         (observed, record)
     }
 
-    /// The handshake is complete: when, and what the kernel has of the connection then.
+    /// Returns when the handshake was complete, and the kernel's state of the connection then.
     pub fn ready(&self) -> (u64, Option<TcpInfo>) {
         let (now_ns, info) = (self.service.now_ns(), tcp_info(&self.stream).ok());
         if let Some((sampler, info)) = self.sampler.as_ref().zip(info.as_ref()) {
@@ -77,11 +77,11 @@ impl Observed {
         (now_ns, info)
     }
 
-    /// From now on only full segments leave until a turn of the connection's task has written
-    /// nothing; the task is to be driven by what this returns.
+    /// Corks the socket: only full segments leave until a turn of the connection's task has written
+    /// nothing. The returned turns must drive the task.
     pub fn hold_ends(&mut self) -> Turns {
         let turns = Turns::default();
-        // Where the kernel refuses, segments are short as without it.
+        // If the kernel refuses, segments are short as without it.
         if SockRef::from(&self.stream).set_tcp_cork(true).is_ok() {
             self.turns = Some(turns.clone());
         }
@@ -138,7 +138,7 @@ impl Observed {
         self.turns.as_ref().and_then(Turns::gate)
     }
 
-    /// How far the first flight has come; while it is under way the task is woken for more looks.
+    /// Updates the first flight; while it is under way the task is woken for more readings.
     fn look(&mut self, context: &mut Context<'_>) {
         let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
         let flight = &mut record.first_flight;
@@ -166,8 +166,7 @@ impl AsyncRead for Observed {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        // Whoever serves the connection waits for requests all the time, so this is called at
-        // every tick.
+        // The connection's server waits for requests all the time, so this is called at every tick.
         if let Some(sampler) = &mut self.sampler
             && sampler.poll_due(context).is_ready()
         {
@@ -224,7 +223,7 @@ impl AsyncWrite for Observed {
         if let Some(turns) = &self.turns
             && turns.poll_release().is_ready()
         {
-            // Lets go what a corked socket holds (tcp(7)); it stays corked.
+            // Flushes what a corked socket holds (tcp(7)); it stays corked.
             self.stream.set_nodelay(true)?;
             self.look(context);
         }

@@ -1,19 +1,19 @@
-//! The client's first SETTINGS, in which it offers a table for our HPACK encoder.
+//! Limits the client's first SETTINGS, in which it offers a table for our HPACK encoder.
 
 use tokio::io::ReadBuf;
 
-/// RFC 9113, section 3.4.
+/// The size of the client's preface (RFC 9113, section 3.4).
 const PREFACE_BYTES: usize = 24;
 const FRAME_HEADER_BYTES: usize = 9;
 const SETTINGS: u8 = 0x04;
 const SETTING_BYTES: usize = 6;
-/// RFC 9113, section 6.5.2.
+/// The setting's identifier (RFC 9113, section 6.5.2).
 const HEADER_TABLE_SIZE: [u8; 2] = [0, 1];
 const HEADER_TABLE_SIZE_DEFAULT: u32 = 4096;
-/// Beyond this length h2 refuses a frame (RFC 9113, section 4.2), so that it need not be kept.
+/// The longest frame that h2 accepts (RFC 9113, section 4.2); a longer one need not be kept.
 const FRAME_BYTES_MAX: usize = 16_384;
 
-/// The table that an end's first SETTINGS offer.
+/// Returns the table size that an end's first SETTINGS offer.
 pub(super) fn table_of(payload: &[u8]) -> u32 {
     let settings = payload.chunks_exact(SETTING_BYTES);
     let mut tables = settings.filter_map(|setting| match *setting {
@@ -25,8 +25,9 @@ pub(super) fn table_of(payload: &[u8]) -> u32 {
     tables.next().unwrap_or(HEADER_TABLE_SIZE_DEFAULT)
 }
 
-/// What HTTP/2 is given of a client's bytes that come in `pieces`, whose table is to have at most
-/// `table_bytes`, and the table that our encoder may have; nothing before the first frame is whole.
+/// Returns the bytes that HTTP/2 receives of a client's `pieces`, with an offer of at most
+/// `table_bytes`, and the table size that our encoder may use; nothing before the first frame is
+/// complete.
 pub fn client_preface<'a>(
     table_bytes: u32,
     pieces: impl IntoIterator<Item = &'a [u8]>,
@@ -50,9 +51,9 @@ pub fn client_preface<'a>(
     (given, told)
 }
 
-/// Keeps the client's first bytes until its SETTINGS are whole, and gives them out with an offer of
-/// no more than ours. h2's encoder takes what is offered, up to 4096 bytes, and cannot be told
-/// otherwise.
+/// Buffers the client's first bytes until its SETTINGS are complete, and returns them with an offer
+/// of no more than ours. h2's encoder uses what is offered, up to 4096 bytes, and has no setting
+/// for less.
 #[derive(Debug)]
 pub(super) struct Offer {
     table_bytes: u32,
@@ -62,7 +63,7 @@ pub(super) struct Offer {
 }
 
 impl Offer {
-    /// Of a stack with tables of that size.
+    /// Creates the buffer for a stack with tables of that size.
     pub fn new(table_bytes: u32) -> Self {
         Self {
             table_bytes,
@@ -72,12 +73,13 @@ impl Offer {
         }
     }
 
-    /// Whether all that was kept is given out, so that bytes can go by.
+    /// Returns whether everything buffered was returned, so that bytes can pass unchanged.
     pub fn is_over(&self) -> bool {
         self.is_whole && self.given == self.kept.len()
     }
 
-    /// The client's next bytes. The table that our encoder may have, once it is known.
+    /// Processes the client's next bytes; returns the table size that our encoder may use, once it
+    /// is known.
     pub fn on_bytes(&mut self, bytes: &[u8]) -> Option<u32> {
         self.kept.extend_from_slice(bytes);
         let header = self
@@ -111,7 +113,7 @@ impl Offer {
         Some(taken)
     }
 
-    /// Gives out what was kept, as far as there is room; false where nothing is ready.
+    /// Copies buffered bytes as far as there is room; returns false if nothing is ready.
     pub fn give(&mut self, to: &mut ReadBuf<'_>) -> bool {
         if !self.is_whole || self.is_over() {
             return false;
@@ -123,7 +125,7 @@ impl Offer {
         true
     }
 
-    /// A client that says nothing of its table means the default; it is made to say less.
+    /// Adds the setting if the client leaves it out, which would mean the default.
     fn add(&mut self, end: usize, length: usize, table_bytes: u32) {
         let length = u32::try_from(length).unwrap_or_default().to_be_bytes();
         self.kept[PREFACE_BYTES..PREFACE_BYTES + 3].copy_from_slice(&length[1..]);
@@ -136,7 +138,7 @@ impl Offer {
 mod tests {
     use super::*;
 
-    /// A client's first bytes with these settings, and a second frame.
+    /// Returns a client's first bytes with these settings, and a second frame.
     fn first(settings: &[u8]) -> Vec<u8> {
         let length = u8::try_from(settings.len()).unwrap();
         let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();

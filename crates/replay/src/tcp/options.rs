@@ -28,50 +28,50 @@ const SNDBUF_LIMITED_AT: usize = 184;
 const BYTES_SENT_AT: usize = 200;
 /// `TCP_INFINITE_SSTHRESH`: slow start has not ended yet.
 const SSTHRESH_INFINITE: u32 = 0x7fff_ffff;
-/// More than any kernel's structure so far.
+/// A buffer larger than any kernel's structure so far.
 const TCP_INFO_BYTES: usize = 512;
-/// What `SO_MAX_PACING_RATE` says of a socket that is not paced.
+/// The value of `SO_MAX_PACING_RATE` of a socket that is not paced.
 const UNPACED: u64 = u64::MAX;
 
-/// What the kernel says of a TCP connection.
+/// The kernel's state of a TCP connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TcpInfo {
     /// Bytes of a full segment.
     pub segment_bytes: u32,
     /// The congestion window, in segments.
     pub window_packets: u32,
-    /// Segments that are taken to be on their way (RFC 6675's pipe).
+    /// Segments assumed to be in flight (RFC 6675's pipe).
     pub in_flight_packets: u32,
-    /// Where slow start ends, in segments; none before it has.
+    /// The slow start threshold, in segments; `None` until slow start has ended.
     pub slow_start_threshold_packets: Option<u32>,
     /// Bytes that the socket holds and has not sent.
     pub not_sent_bytes: u32,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmitted_packets: u32,
-    /// The pacing rate, bytes a second; none where the socket is not paced.
+    /// The pacing rate, bytes per second; `None` if the socket is not paced.
     pub pacing_rate_bytes_s: Option<u64>,
-    /// Segments with data, repetitions included.
+    /// Segments with data, retransmissions included.
     pub sent_packets: u32,
-    /// Data sent, repetitions included.
+    /// Bytes of data sent, retransmissions included.
     pub sent_bytes: u64,
-    /// Data acknowledged.
+    /// Bytes of data acknowledged.
     pub acknowledged_bytes: u64,
-    /// Data received in order.
+    /// Bytes of data received in order.
     pub received_bytes: u64,
-    /// Time in which the receiver's window alone kept data back, in microseconds.
+    /// Time in which the receiver's window alone held data back, in microseconds.
     pub receive_window_limited_us: u64,
-    /// Time in which everything was sent and the application could not write more.
+    /// Time in which everything was sent and the application could not write more, in microseconds.
     pub send_buffer_limited_us: u64,
-    /// Smoothed round-trip time; none where there was no sample.
+    /// Smoothed round-trip time; `None` without a sample.
     pub rtt_us_smoothed: Option<u32>,
-    /// Least round-trip time; none where there was no sample.
+    /// Smallest round-trip time; `None` without a sample.
     pub rtt_us_min: Option<u32>,
 }
 
 /// Reads `TCP_INFO`.
 ///
 /// # Errors
-/// What the kernel says; `Unsupported` where it does not know the fields.
+/// The kernel's error; `Unsupported` if it lacks the fields.
 pub fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
     let mut buffer = [0; TCP_INFO_BYTES];
     let length = get(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut buffer)?;
@@ -111,11 +111,11 @@ pub fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
     known().ok_or_else(|| io::ErrorKind::Unsupported.into())
 }
 
-/// Sets `SO_MAX_PACING_RATE`, bytes a second. A finite one makes the kernel pace the socket,
+/// Sets `SO_MAX_PACING_RATE`, bytes per second. A finite one makes the kernel pace the socket,
 /// whatever the queueing discipline of its device is.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub fn set_pacing_rate_max(socket: &impl AsFd, bytes_s: u64) -> io::Result<()> {
     let value = bytes_s.to_ne_bytes();
     // SAFETY: the descriptor is borrowed, so open; the pointer and length describe `value`.
@@ -135,10 +135,10 @@ pub fn set_pacing_rate_max(socket: &impl AsFd, bytes_s: u64) -> io::Result<()> {
     }
 }
 
-/// Sets the receive buffer, beyond `rmem_max` where the socket's namespace is ours.
+/// Sets the receive buffer, beyond `rmem_max` if the socket's namespace is ours.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub fn set_receive_buffer(socket: &impl AsFd, bytes: i32) -> io::Result<()> {
     let set = |name| {
         // SAFETY: the descriptor is borrowed, so open; the pointer and length describe `bytes`.
@@ -160,10 +160,10 @@ pub fn set_receive_buffer(socket: &impl AsFd, bytes: i32) -> io::Result<()> {
     set(libc::SO_RCVBUFFORCE).or_else(|_| set(libc::SO_RCVBUF))
 }
 
-/// Reads `SO_MAX_PACING_RATE`, bytes a second; none where the socket is not paced.
+/// Reads `SO_MAX_PACING_RATE`, bytes per second; `None` if the socket is not paced.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub fn pacing_rate_max(socket: &impl AsFd) -> io::Result<Option<u64>> {
     let mut buffer = [0; size_of::<u64>()];
     let length = get(
@@ -182,10 +182,10 @@ pub fn pacing_rate_max(socket: &impl AsFd) -> io::Result<Option<u64>> {
 /// `SIOCOUTQNSD` (linux/sockios.h): bytes that a socket holds and has not sent.
 const SIOCOUTQNSD: u64 = 0x894b;
 
-/// Bytes that a socket holds and has never sent.
+/// Returns the bytes that a socket holds and has never sent.
 ///
 /// # Errors
-/// What the kernel says.
+/// The kernel's error.
 pub(super) fn not_sent_bytes(socket: &impl AsFd) -> io::Result<usize> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: the descriptor is borrowed, so open; the kernel writes one integer.
@@ -198,9 +198,9 @@ pub(super) fn not_sent_bytes(socket: &impl AsFd) -> io::Result<usize> {
     }
 }
 
-/// Whether the kernel calls a socket writable: less than half of `TCP_NOTSENT_LOWAT` waits unsent.
-/// Where it does not, the kernel will tell when it is (poll(2) asks it to; without that, and without
-/// a write that was refused, it stays silent).
+/// Returns whether the kernel reports a socket as writable: less than half of `TCP_NOTSENT_LOWAT`
+/// is unsent. If it is not, the kernel will notify when it is (because of this poll(2); without it,
+/// and without a refused write, it stays silent).
 pub(super) fn is_writable(socket: &impl AsFd) -> bool {
     let mut asked = libc::pollfd {
         fd: socket.as_fd().as_raw_fd(),
@@ -212,7 +212,7 @@ pub(super) fn is_writable(socket: &impl AsFd) -> bool {
     ready == 1
 }
 
-/// The last number of one of TCP's sysctls, of the network namespace that the thread stands in.
+/// Returns the last number of one of TCP's sysctls, in the thread's network namespace.
 pub(super) fn sysctl(name: &str) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).ok()?;
     text.split_whitespace().next_back()?.parse().ok()
@@ -221,7 +221,7 @@ pub(super) fn sysctl(name: &str) -> Option<u64> {
 fn get(socket: &impl AsFd, level: i32, name: i32, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = buffer.len() as libc::socklen_t;
     // SAFETY: the descriptor is borrowed, so open; the kernel writes at most `length` bytes, which
-    // `buffer` has, and says how many it wrote.
+    // `buffer` has, and returns how many it wrote.
     let result = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),

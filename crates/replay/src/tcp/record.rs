@@ -1,4 +1,4 @@
-//! What is told of a connection when it has ended.
+//! Builds the report of a connection that has ended.
 
 use super::first_flight::FirstFlight;
 use super::frames::Passed;
@@ -11,10 +11,10 @@ use socket2::SockRef;
 use std::net::SocketAddr;
 use tokio::net::TcpStream;
 
-/// Stands until the handshake is complete: a browser's preconnect may never begin one.
+/// The failure until the handshake is complete: a browser's preconnect may never begin one.
 const HANDSHAKE_INCOMPLETE: &str = "the TLS handshake was not completed";
 
-/// What becomes known of a connection in the course of its life.
+/// The facts of a connection, gathered over its life.
 #[derive(Debug)]
 pub(super) struct ConnectionRecord {
     connection: u64,
@@ -28,8 +28,7 @@ pub(super) struct ConnectionRecord {
 }
 
 impl ConnectionRecord {
-    /// Of a connection with this number and time, from this client; `info` is from before anything
-    /// was sent.
+    /// Creates the record of a connection at accept; `info` was read before anything was sent.
     pub fn accepted(
         (connection, accepted_at_ns): (u64, u64),
         client: Option<SocketAddr>,
@@ -54,12 +53,13 @@ impl ConnectionRecord {
         }
     }
 
-    /// The connection's number.
+    /// Returns the connection's number.
     pub fn connection(&self) -> u64 {
         self.connection
     }
 
-    /// What the handshake agreed on and took; `early_data_accepted`: none where not allowed.
+    /// Records the result of the handshake and its bytes; `early_data_accepted` is `None` if not
+    /// allowed.
     pub fn on_handshake(
         &mut self,
         tls: &ServerConnection,
@@ -88,7 +88,7 @@ impl ConnectionRecord {
             .map(str::to_owned);
     }
 
-    /// What of HTTP/2 passed.
+    /// Records an event of HTTP/2.
     pub fn on_passed(&mut self, passed: Passed) {
         let in_force = &mut self.in_force;
         match passed {
@@ -100,17 +100,17 @@ impl ConnectionRecord {
         }
     }
 
-    /// Why it ended before its time.
+    /// Records why the connection failed.
     pub fn on_failure(&mut self, reason: impl ToString) {
         self.in_force.failure = Some(reason.to_string());
     }
 
-    /// Notes why the server ended the connection of its own accord.
+    /// Records why the server ended the connection itself.
     pub fn on_server_error(&mut self, reason: impl ToString) {
         self.in_force.server_error = Some(reason.to_string());
     }
 
-    /// What is told of it: with the kernel's last counts, and what is in force of its socket.
+    /// Returns the report, with the kernel's last counts and the socket's settings in force.
     pub fn at_end(
         &self,
         stream: &TcpStream,

@@ -6,10 +6,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-/// Twice in the shortest round trip of the preset networks; a look costs a microsecond.
+/// The interval of samples: two in the shortest round trip of the preset networks; a sample costs a
+/// microsecond.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(5);
 
-/// One look at a TCP connection.
+/// One sample of a TCP connection.
 #[derive(Debug, Serialize)]
 struct Sample<'a> {
     at_ns: u64,
@@ -20,7 +21,7 @@ struct Sample<'a> {
     info: &'a TcpInfo,
 }
 
-/// Writes down what the kernel says of a connection, again and again.
+/// Logs the kernel's state of a connection periodically.
 pub(super) struct Sampler {
     log: Arc<LineLog>,
     connection: u64,
@@ -28,7 +29,7 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    /// For the connection of that number.
+    /// Creates the sampler of the connection with that number.
     pub fn new(log: Arc<LineLog>, connection: u64) -> Self {
         let mut interval = interval(SAMPLE_INTERVAL);
         interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -39,7 +40,7 @@ impl Sampler {
         }
     }
 
-    /// Ready when it is time for a sample; the caller's task is woken at the next one.
+    /// Returns ready when a sample is due; the caller's task is woken at the next one.
     pub fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut due = Poll::Pending;
         while self.interval.poll_tick(context).is_ready() {

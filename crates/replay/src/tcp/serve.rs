@@ -24,18 +24,21 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
-/// A handshake over the slowest preset (760 ms, 6 % loss) may take many retransmissions.
+/// The time limit of a handshake: over the slowest preset (760 ms, 6 % loss) it may need many
+/// retransmissions.
 pub(super) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(60);
-/// What nginx and Chromium's own default have in common: at least 100 (RFC 9113, section 6.5.2).
+/// The limit of concurrent streams, common to nginx and Chromium's default: at least 100 (RFC 9113,
+/// section 6.5.2).
 const H2_STREAMS_MAX: u32 = 100;
 /// A browser that leaves a page resets all its streams at once; that is no attack here.
 const H2_RESET_STREAMS_MAX: usize = 1000;
-/// What rustls may hold that the kernel has not taken: two records of 4 kB, one chunk of a body.
+/// The bytes that rustls may hold and the kernel has not accepted: two records of 4 kB, one chunk
+/// of a body.
 const WRITE_BYTES_MAX: usize = 8 * 1024;
 const H2_HEADER_BYTES_MAX: u32 = 64 * 1024;
-/// Room for uploads, which are small in recordings.
+/// The receive window for uploads, which are small in recordings.
 const H2_RECEIVE_WINDOW_BYTES: u32 = 1024 * 1024;
-/// How often a connection looks for clients that do not read.
+/// The interval of checks for clients that do not read.
 pub(crate) const STALL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Serves one accepted connection of a secure port until it ends.
@@ -57,7 +60,7 @@ pub(super) async fn secure(
         note(&reason);
         blame(&record, own_fault(&error), &reason);
     };
-    // As much as one write holds, so that nothing waits behind rustls's own 64 kB.
+    // As much as one write holds, so that nothing waits in rustls's own buffer of 64 kB.
     let limit = WRITE_BYTES_MAX.max(stack.tls_record_bytes);
     if stack.early_data {
         let accepting = accept_early(stream, acceptor.config().clone(), limit);
@@ -85,7 +88,7 @@ pub(super) async fn secure(
     http(stream, turns, entrance, stack, service, record).await;
 }
 
-/// Notes what the handshake agreed on.
+/// Records the result of the handshake.
 fn entrance(
     record: &Mutex<ConnectionRecord>,
     version: HttpVersion,
@@ -212,7 +215,7 @@ async fn http2<S>(
     }
 }
 
-/// Notes what the server ended a connection for, if it was its own fault.
+/// Records why the server ended a connection, if it was its own fault.
 fn blame(record: &Mutex<ConnectionRecord>, is_own: bool, reason: impl ToString) {
     if is_own {
         let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
@@ -220,11 +223,11 @@ fn blame(record: &Mutex<ConnectionRecord>, is_own: bool, reason: impl ToString) 
     }
 }
 
-/// Whether an error is of the server's making: it could not go on with what came, or with its own
-/// answer. A client that goes away in the middle is none, nor is a path that takes nothing any more.
+/// Returns whether an error is the server's own: it could not process the input, or failed on its
+/// own response. A client that disconnects early is none, nor is a path that accepts nothing more.
 fn own_fault(error: &(dyn std::error::Error + 'static)) -> bool {
     if let Some(io) = error.downcast_ref::<io::Error>() {
-        // What rustls could not read; every other kind is the socket's.
+        // rustls could not parse it; every other kind is the socket's.
         return io.kind() == io::ErrorKind::InvalidData;
     }
     if let Some(http2) = error.downcast_ref::<h2::Error>() {
@@ -239,10 +242,10 @@ fn own_fault(error: &(dyn std::error::Error + 'static)) -> bool {
     !is_gone && error.source().is_none_or(own_fault)
 }
 
-/// How a request came, and its response goes.
+/// How a request arrived and its response is sent.
 enum Way {
     Http1(Arc<Mutex<ConnectionRecord>>),
-    /// With the connection's gate, and the request's stream where it is known.
+    /// The connection's gate, and the request's stream if it is known.
     Http2(Gate, Option<Handed>),
 }
 
@@ -291,7 +294,7 @@ async fn respond(
     Ok(response)
 }
 
-/// The whole body is read, so that the connection can go on; its beginning is kept.
+/// Reads the whole body, so that the connection can continue, and returns its beginning.
 async fn read_body(mut body: Incoming) -> Bytes {
     let mut kept = BytesMut::new();
     while let Some(Ok(frame)) = body.frame().await {
@@ -325,7 +328,8 @@ mod tests {
         )));
     }
 
-    /// Serves these bytes, after which the client leaves; returns whether an error is the server's own.
+    /// Serves these bytes, after which the client disconnects; returns whether an error is the
+    /// server's own.
     async fn fault_at(sent: &'static [u8], version: HttpVersion) -> Option<bool> {
         let (mut client, server): (DuplexStream, _) = duplex(64 * 1024);
         let answer = service_fn(|_: Request<Incoming>| async {

@@ -5,32 +5,33 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 
-/// A connection's task counted in turns, so that what several of them write leaves in full segments.
+/// The turns of a connection's task, counted so that what several responses write leaves in full
+/// segments.
 ///
-/// The kernel counts its window in segments. Written chunk by chunk, each chunk's last segment is a
-/// short one. So the socket is corked, and its end is let go once all that the scheduler had ready
-/// is written: without a gate (HTTP/1.1 writes a response at once) with every flush, else when the
-/// gate says so, at the latest in the first turn that writes nothing. The runtime gives turns in
-/// their order, so by then whoever was ready has written. A turn takes microseconds.
+/// The kernel counts its window in segments. Written chunk by chunk, each chunk would end in a
+/// short segment. So the socket is corked, and its end is released once all that the scheduler had
+/// ready is written: without a gate (HTTP/1.1 writes a response at once) with every flush, else
+/// when the gate allows it, at the latest in the first turn that writes nothing. The runtime gives
+/// turns in order, so by then every ready response has written. A turn takes microseconds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
     turn: AtomicU64,
-    /// The turn of the last write whose end is held; 0: nothing is held.
+    /// The turn of the last write whose end is held; 0 if nothing is held.
     written: AtomicU64,
     gate: OnceLock<Gate>,
 }
 
 impl Turns {
-    /// Whose bodies these turns write.
+    /// Sets the gate of the bodies that these turns write.
     pub fn set_gate(&self, gate: Gate) {
         // Called once, for a connection has one gate.
         let _ = self.0.gate.set(gate);
     }
 
-    /// Once it is set.
+    /// Returns the gate, once it is set.
     pub fn gate(&self) -> Option<&Gate> {
         self.0.gate.get()
     }
@@ -49,12 +50,12 @@ impl Turns {
         .await
     }
 
-    /// Bytes went to the socket in this turn.
+    /// Records that bytes were written to the socket in this turn.
     pub fn on_written(&self) {
         self.0.written.store(self.0.turn.load(Relaxed), Relaxed);
     }
 
-    /// Whether the socket's end is to be let go now; asked after writes.
+    /// Returns ready if the socket's end is to be released now; called after writes.
     pub fn poll_release(&self) -> Poll<()> {
         let written = self.0.written.load(Relaxed);
         let gate = self.0.gate.get();
@@ -62,7 +63,7 @@ impl Turns {
         if written == 0 || (written == self.0.turn.load(Relaxed) && !done()) {
             return Poll::Pending;
         }
-        // More follows as soon as less waits unsent, and a corked end does not keep that up.
+        // More follows as soon as less is unsent, and a corked end does not delay that.
         if gate.is_some_and(Gate::is_held_back) {
             return Poll::Pending;
         }
@@ -118,7 +119,7 @@ mod tests {
             };
             for _ in 0..count {
                 turns.on_written();
-                // A flush between two writes of a turn lets nothing go.
+                // A flush between two writes of a turn releases nothing.
                 assert!(turns.poll_release().is_pending());
             }
             released.push(turns.poll_release().is_ready());
@@ -136,7 +137,7 @@ mod tests {
     async fn a_turn_that_writes_is_followed_by_another() {
         let turns = Turns::default();
         let mut left = 3;
-        // Nobody but the driver wakes this.
+        // Only the driver wakes this.
         let connection = poll_fn(|_: &mut Context<'_>| {
             if left == 0 {
                 return Poll::Ready(());
@@ -154,7 +155,7 @@ mod tests {
         let gate = gate(None);
         turns.set_gate(gate.clone());
         turns.0.turn.store(1, Relaxed);
-        // What comes before the first response waits for it.
+        // Bytes before the first response wait for it.
         turns.on_written();
         assert!(turns.poll_release().is_pending());
         let id = gate.open(None, Priority::default(), 10);

@@ -5,24 +5,25 @@ use std::task::{Context, Poll, ready};
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 
-/// Tells a connection's gate what of its bytes is not sent: in the socket, and above it what the
-/// socket did not take.
+/// Reports unsent bytes to a connection's gate: those in the socket, and those above it that the
+/// socket did not accept.
 #[derive(Debug, Default)]
 pub(super) struct Unsent {
-    /// Bytes of the last write that the kernel did not take: whoever wrote them holds them.
+    /// Bytes of the last write that the kernel did not accept: the writer holds them.
     refused: usize,
 }
 
 impl Unsent {
-    /// So much of a write was taken.
+    /// Records how much of a write was accepted.
     pub fn on_written(&mut self, asked: usize, taken: usize) {
         self.refused = asked.saturating_sub(taken);
     }
 
-    /// Where what waits leaves no room for another chunk, the task is woken once it does.
+    /// Reports the unsent bytes; if they leave no room for another chunk, the task is woken once
+    /// they do.
     pub fn tell(&self, stream: &TcpStream, gate: &Gate, context: &mut Context<'_>) {
         let threshold = gate.room().threshold_bytes();
-        // Again where the kernel sent something between the look and the question.
+        // Repeats if the kernel sent something between reading and polling.
         for _ in 0..2 {
             let Ok(bytes) = not_sent_bytes(stream) else {
                 return;
@@ -36,9 +37,9 @@ impl Unsent {
     }
 }
 
-/// Ready where the kernel calls the socket writable, else the task is woken when it does.
+/// Returns ready if the kernel reports the socket as writable, else the task is woken when it does.
 fn poll_little_unsent(stream: &TcpStream, context: &mut Context<'_>) -> Poll<()> {
-    // tokio takes a socket for writable until somebody says that it is not.
+    // tokio assumes that a socket is writable until a call reports otherwise.
     let look = || match is_writable(stream) {
         true => Ok(()),
         false => Err(io::ErrorKind::WouldBlock.into()),

@@ -16,19 +16,19 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Leaves that are kept; a client that asks for ever new names gets them made anew.
+/// The largest number of leaves kept; a client that requests ever new names gets them recreated.
 const LEAVES_MAX: usize = 4096;
-/// A certificate authority made for one run, and the leaves that it signs, chosen by SNI.
+/// A certificate authority created for one run, with the leaves that it signs, chosen by SNI.
 ///
-/// All leaves share one key, so that a browser needs to be told one digest only
-/// (Chromium's `--ignore-certificate-errors-spki-list`).
+/// All leaves share one key, so that a browser needs one digest only (Chromium's
+/// `--ignore-certificate-errors-spki-list`).
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
     root: CertificateDer<'static>,
     root_pem: String,
     leaf_key: KeyPair,
     signing_key: Arc<dyn rustls::sign::SigningKey>,
-    /// The names that share a certificate, by each of the names; a host that is absent stands alone.
+    /// The names that share a certificate, by each of the names; an absent host has its own.
     groups: HashMap<String, Arc<[String]>>,
     fallback: String,
     chains: Chains,
@@ -36,10 +36,10 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// Makes the authority's key and root, and the leaves' key.
+    /// Creates the authority's key and root, and the leaves' key.
     ///
     /// `groups` are the certificates as recorded: each a list of the names on it. `fallback` is the
-    /// host of a client that names none.
+    /// host for a client that names none.
     ///
     /// # Errors
     /// [`ReplayError::Certificate`] when the library refuses.
@@ -88,25 +88,26 @@ impl Authority {
         })
     }
 
-    /// The root certificate, for clients of this crate and for trust stores.
+    /// Returns the root certificate, for clients of this crate and for trust stores.
     pub fn root(&self) -> &CertificateDer<'static> {
         &self.root
     }
 
-    /// The root certificate as PEM, for programs that take a file of trusted ones.
+    /// Returns the root certificate as PEM, for programs that read a file of trusted ones.
     pub fn root_pem(&self) -> &str {
         &self.root_pem
     }
 
-    /// Base64 of the SHA-256 of every leaf's SubjectPublicKeyInfo (RFC 7469, section 2.4).
+    /// Returns the base64 of the SHA-256 of every leaf's SubjectPublicKeyInfo (RFC 7469, section
+    /// 2.4).
     pub fn spki_sha256(&self) -> String {
         BASE64.encode(Sha256::digest(self.leaf_key.subject_public_key_info()))
     }
 
-    /// The chain and key for a host; made once and kept.
+    /// Returns the chain and key for a host; created once and kept.
     ///
     /// # Errors
-    /// [`ReplayError::Certificate`] when the host cannot stand in a certificate.
+    /// [`ReplayError::Certificate`] when the host is not valid in a certificate.
     pub fn leaf(&self, host: &str) -> Result<Arc<CertifiedKey>, ReplayError> {
         let host = without_brackets(host);
         let lock = || self.leaves.lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,11 +124,10 @@ impl Authority {
         Ok(leaf)
     }
 
-    /// Refuses hosts whose chains cannot have the wanted size, which no handshake could tell its
-    /// client.
+    /// Refuses hosts whose chains cannot have the requested size, which would otherwise show in
+    /// failed handshakes alone.
     ///
-    /// A server starts for every load, so that a leaf is signed only where its names may be too
-    /// many.
+    /// A server starts for every load, so a leaf is signed only if its names may be too many.
     ///
     /// # Errors
     /// [`ReplayError::Certificate`] of a host whose chain is too long, the longest first.
@@ -155,17 +155,17 @@ impl Authority {
         Ok(())
     }
 
-    /// A host's chain and its key as PEM.
+    /// Returns a host's chain and its key as PEM.
     ///
     /// # Errors
-    /// [`ReplayError::Certificate`] when the host cannot stand in a certificate.
+    /// [`ReplayError::Certificate`] when the host is not valid in a certificate.
     pub fn leaf_pem(&self, host: &str) -> Result<(String, String), ReplayError> {
         let leaf = self.leaf(host)?;
         let chain = leaf.cert.iter().map(|each| pem("CERTIFICATE", each));
         Ok((chain.collect(), self.leaf_key.serialize_pem()))
     }
 
-    /// The names of a host's certificate; `alone` where it shares none.
+    /// Returns the names of a host's certificate; `alone` if it shares none.
     fn names<'a>(&'a self, host: &str, alone: &'a [String]) -> &'a [String] {
         self.groups.get(host).map_or(alone, |group| group)
     }
@@ -201,7 +201,7 @@ impl Authority {
     }
 }
 
-/// A URL's host as certificates have it: an IPv6 address stands in brackets in URLs alone.
+/// Returns a URL's host as certificates have it: only URLs put an IPv6 address in brackets.
 pub(crate) fn without_brackets(host: &str) -> &str {
     let inside = host
         .strip_prefix('[')
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(authority.spki_sha256().len(), 44);
     }
 
-    /// RFC 5280, section 4.2.1.6: an address is its bytes behind the tag [7] and their number.
+    /// An address is encoded as the tag [7], its length and its bytes (RFC 5280, section 4.2.1.6).
     #[test]
     fn addresses_of_both_families_stand_in_a_leaf_as_such() {
         let v4 = [&[0x87, 4][..], &[192, 0, 2, 7]].concat();
@@ -317,7 +317,7 @@ mod tests {
         };
         assert!(bytes("a.example").abs_diff(4000) <= 6);
         assert!(bytes("b.example").abs_diff(9000) <= 6);
-        // Too small for ours, and unknown: as short as it is.
+        // Too small for ours, and unknown: unpadded.
         assert!(bytes("c.example") < 1200 && bytes("d.example") < 1200);
     }
 }

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// The servers' configuration, which differs by the address that a client connects to: its hello
-/// names no host that is an address (RFC 6066, section 3), so that only the connection shows it.
+/// The servers' configuration by local address: a client's hello names no host that is an address
+/// (RFC 6066, section 3), so only the connection's own address identifies it.
 #[derive(Clone, Debug)]
 pub(crate) struct ByAddress {
     configs: Arc<HashMap<IpAddr, Arc<ServerConfig>>>,
@@ -15,7 +15,8 @@ pub(crate) struct ByAddress {
 }
 
 impl ByAddress {
-    /// `hosts` are those of clients that name none, by address; elsewhere `config` says it.
+    /// Creates the configurations; `hosts` are those for clients that name none, by address;
+    /// `config` applies elsewhere.
     pub fn new(
         config: ServerConfig,
         authority: &Arc<Authority>,

@@ -1,4 +1,4 @@
-//! What stands in every certificate of an authority.
+//! The contents common to every certificate of an authority.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -6,13 +6,13 @@ use rcgen::{CertificateParams, DnType, SerialNumber, date_time_ymd};
 use sha2::{Digest, Sha256};
 use std::net::IpAddr;
 
-/// The names of the authority and of every leaf: apart, since a leaf whose subject is its issuer's
-/// passes for self-signed (RFC 5280, section 6.1). The hosts' names are in the extension.
+/// The names of the authority and of every leaf: distinct, since a leaf whose subject equals its
+/// issuer is considered self-signed (RFC 5280, section 6.1). The hosts' names are in the extension.
 pub(super) const ROOT_NAME: &str = "eyelevel replay authority";
 pub(super) const LEAF_NAME: &str = "eyelevel replay";
 
-/// Of a leaf as ours are, with the root's ECDSA signature at its longest and all lengths written in
-/// three bytes; a test holds it against leaves.
+/// The size of our leaves without names and key, with the root's ECDSA signature at its longest and
+/// all lengths in three bytes; a test checks it against leaves.
 const LEAF_BYTES_WITHOUT_NAMES_AND_KEY_MAX: usize = 340;
 
 pub(super) fn base_params(
@@ -22,14 +22,15 @@ pub(super) fn base_params(
     let mut params = CertificateParams::new(names)?;
     params.distinguished_name = rcgen::DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, name);
-    // Fixed and wide: clients of a recording may live at the recording's moment.
+    // Fixed and wide: the clock of a recording's client may be at the time of recording.
     params.not_before = date_time_ymd(2000, 1, 1);
     params.not_after = date_time_ymd(2049, 12, 31);
     Ok(params)
 }
 
-/// Every certificate of an authority needs one of its own, positive, at most 20 bytes (RFC 5280,
-/// section 4.1.2.2): Firefox refuses the second of two. The default is the key's, which is shared.
+/// Returns a host's serial number: unique within an authority, positive, at most 20 bytes (RFC
+/// 5280, section 4.1.2.2), since Firefox refuses the second certificate with the same one. The
+/// library's default derives from the key, which is shared.
 pub(super) fn serial_number(host: &str) -> SerialNumber {
     let mut bytes = Sha256::digest(host)[..20].to_vec();
     // Positive, and 20 bytes whatever the host: chains differ by their names alone.
@@ -37,7 +38,7 @@ pub(super) fn serial_number(host: &str) -> SerialNumber {
     bytes.into()
 }
 
-/// The most bytes that a leaf without padding has, in DER.
+/// Returns the largest size of a leaf without padding, in DER.
 pub(super) fn leaf_bytes_max(names: &[String], public_key_info_bytes: usize) -> usize {
     // An address of 16 bytes may be written with less; other text with a colon is a name. Before
     // each: a tag and its length.
@@ -52,7 +53,7 @@ pub(super) fn leaf_bytes_max(names: &[String], public_key_info_bytes: usize) -> 
     LEAF_BYTES_WITHOUT_NAMES_AND_KEY_MAX + public_key_info_bytes + names
 }
 
-/// RFC 7468: base64 in lines of 64.
+/// Encodes DER as PEM: base64 in lines of 64 (RFC 7468).
 pub(super) fn pem(label: &str, der: &[u8]) -> String {
     let text = BASE64.encode(der);
     let lines = text.as_bytes().chunks(64).map(String::from_utf8_lossy);
@@ -102,7 +103,7 @@ mod tests {
                 let estimated = leaf_bytes_max(names, key_bytes);
                 let leaf = signed.cert[0].len();
                 let spare = estimated.checked_sub(leaf).expect("too small an estimate");
-                // Near enough that few leaves are signed for nothing.
+                // Close enough that few leaves are signed unnecessarily.
                 assert!(spare < 64, "{key:?} {host}: {leaf}, estimated {estimated}");
             }
         }

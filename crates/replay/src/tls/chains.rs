@@ -2,19 +2,19 @@ use super::padding;
 use crate::stack::CERTIFICATE_CHAIN_BYTES_MAX;
 use std::collections::BTreeMap;
 
-/// How large the chains are.
+/// The sizes of the chains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chains {
-    /// As short as they are.
+    /// All unpadded.
     Short,
-    /// All padded to so many bytes.
+    /// All padded to one size in bytes.
     All(u32),
-    /// Each padded to its host's size, where that is known and enough.
+    /// Each padded to its host's size, if that is known and large enough.
     Recorded(BTreeMap<String, u64>),
 }
 
 impl Chains {
-    /// What a host's chain, of `short` bytes without padding, is to be padded to.
+    /// Returns the padded size of a host's chain that has `short` bytes without padding.
     pub(super) fn wanted(&self, host: &str, short: usize) -> Option<u32> {
         match self {
             Self::Short => None,
@@ -22,7 +22,7 @@ impl Chains {
             Self::Recorded(sizes) => {
                 let bytes = u32::try_from(*sizes.get(host)?).ok()?;
                 let enough = bytes as usize >= short + padding::OVERHEAD_BYTES_MAX;
-                // More than clients take was never recorded of one that worked.
+                // A recorded chain that worked is within what clients accept.
                 enough.then_some(bytes.min(CERTIFICATE_CHAIN_BYTES_MAX))
             }
         }

@@ -1,5 +1,5 @@
-//! TLS over TCP that gives a request out before the handshake is complete: tokio-rustls reads
-//! early data only after the client's second flight, a round trip late.
+//! TLS over TCP that passes a request on before the handshake is complete: tokio-rustls reads early
+//! data only after the client's second flight, a round trip late.
 
 use rustls::ServerConnection;
 use std::future::poll_fn;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A secured stream from the moment on at which a request may come.
+/// A secured stream from the moment when a request may arrive.
 #[derive(Debug)]
 pub(crate) struct EarlyStream<S> {
     stream: S,
@@ -19,7 +19,7 @@ pub(crate) struct EarlyStream<S> {
 /// Waits until the handshake is complete or early data were accepted, whichever is first.
 ///
 /// # Errors
-/// What of the handshake or the stream failed, with the stream.
+/// The error of the handshake or the stream, with the stream.
 pub(crate) async fn accept_early<S>(
     stream: S,
     config: Arc<rustls::ServerConfig>,
@@ -42,7 +42,7 @@ where
 }
 
 impl<S> EarlyStream<S> {
-    /// The transport and the session.
+    /// Returns the transport and the session.
     pub fn get_mut(&mut self) -> (&mut S, &mut ServerConnection) {
         (&mut self.stream, &mut self.session)
     }
@@ -51,7 +51,7 @@ impl<S> EarlyStream<S> {
 impl<S: AsyncRead + AsyncWrite + Unpin> EarlyStream<S> {
     fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
-            // What the transport does not take now goes with the next call.
+            // What the transport does not accept now is sent with the next call.
             let _ = self.poll_send(context)?;
             if !self.session.is_handshaking() || self.session.early_data().is_some() {
                 return Poll::Ready(Ok(()));
@@ -62,7 +62,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> EarlyStream<S> {
         }
     }
 
-    /// Hands records to the transport until it takes no more.
+    /// Writes records to the transport until it accepts no more.
     fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.session.wants_write() {
             let mut writer = Transport {
@@ -78,7 +78,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> EarlyStream<S> {
         Poll::Ready(Ok(()))
     }
 
-    /// Takes what the transport has and decrypts it; 0 at its end.
+    /// Reads from the transport and decrypts; 0 at its end.
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let mut reader = Transport {
             stream: &mut self.stream,
@@ -89,7 +89,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> EarlyStream<S> {
             result => result?,
         };
         if let Err(error) = self.session.process_new_packets() {
-            // The alert that says why; the connection ends in any case.
+            // Sends the alert with the reason; the connection ends in any case.
             let _ = self.poll_send(context);
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, error)));
         }
@@ -122,14 +122,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for EarlyStream<S> {
                     return Poll::Ready(Ok(()));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // Browsers close without a farewell (RFC 8446, section 6.1).
+                // Browsers close without close_notify (RFC 8446, section 6.1).
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                     return Poll::Ready(Ok(()));
                 }
                 Err(error) => return Poll::Ready(Err(error)),
             }
             let received = self.poll_receive(context);
-            // Reading may call for an answer: the rest of the handshake, a new key.
+            // Reading may require an answer: the rest of the handshake, a new key.
             let _ = self.poll_send(context)?;
             ready!(received)?;
         }
@@ -165,7 +165,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for EarlyStream<S> {
     }
 }
 
-/// The transport as rustls reads and writes it: what would wait says so, and the waker is set.
+/// The transport with the blocking traits that rustls uses: operations that would wait return
+/// `WouldBlock`, and the waker is registered.
 struct Transport<'a, 'b, S> {
     stream: &'a mut S,
     context: &'a mut Context<'b>,

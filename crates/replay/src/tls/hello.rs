@@ -1,13 +1,13 @@
-/// A hello with a post-quantum key share and a ticket has two kilobytes.
+/// The limit of a hello; one with a post-quantum key share and a ticket has two kilobytes.
 const HELLO_BYTES_MAX: usize = 64 * 1024;
 const CLIENT_HELLO: u8 = 1;
 const HANDSHAKE_RECORD: u8 = 22;
 const RECORD_HEADER_BYTES: usize = 5;
-/// RFC 8446, section 4.2.10.
+/// The extension's number (RFC 8446, section 4.2.10).
 const EARLY_DATA_EXTENSION: u16 = 42;
 
-/// Finds in a client's first hello whether it offers early data: rustls says of a server's session
-/// only whether they were accepted.
+/// Detects in a client's first hello whether it offers early data: rustls reports of a server's
+/// session only whether they were accepted.
 #[derive(Debug, Default)]
 pub struct HelloWatch {
     records: Vec<u8>,
@@ -16,12 +16,12 @@ pub struct HelloWatch {
 }
 
 impl HelloWatch {
-    /// Whether early data were offered; none until the hello is whole.
+    /// Returns whether early data were offered; `None` until the hello is complete.
     pub fn early_data_offered(&self) -> Option<bool> {
         self.offered
     }
 
-    /// The next bytes of handshake messages, as QUIC carries them.
+    /// Processes the next bytes of handshake messages, as QUIC carries them.
     pub fn on_messages(&mut self, bytes: &[u8]) {
         if self.offered.is_some() || self.hello.len() > HELLO_BYTES_MAX {
             return;
@@ -33,7 +33,7 @@ impl HelloWatch {
         }
     }
 
-    /// The next bytes of records, as TCP carries them (RFC 8446, section 5.1).
+    /// Processes the next bytes of records, as TCP carries them (RFC 8446, section 5.1).
     pub fn on_records(&mut self, bytes: &[u8]) {
         if self.offered.is_some() || self.records.len() > HELLO_BYTES_MAX {
             return;
@@ -51,14 +51,15 @@ impl HelloWatch {
     }
 }
 
-/// Of the first record, where it is whole.
+/// Returns the length of the first record, if it is complete.
 fn record_length(bytes: &[u8]) -> Option<usize> {
     let header = bytes.get(..RECORD_HEADER_BYTES)?;
     let length = RECORD_HEADER_BYTES + usize::from(u16::from_be_bytes([header[3], header[4]]));
     (bytes.len() >= length).then_some(length)
 }
 
-/// None where the hello is not whole or not one (RFC 8446, section 4.1.2).
+/// Returns whether a hello offers early data; `None` if it is incomplete or not a hello (RFC 8446,
+/// section 4.1.2).
 fn offers_early_data(bytes: &[u8]) -> Option<bool> {
     let (header, rest) = bytes.split_at_checked(4)?;
     if header[0] != CLIENT_HELLO {
@@ -84,7 +85,7 @@ fn extensions(hello: &[u8]) -> Option<impl Iterator<Item = u16>> {
     }))
 }
 
-/// A vector with a length of so many bytes before it, and what follows.
+/// Splits off a vector that is preceded by a length of `length_bytes`.
 fn vector(bytes: &[u8], length_bytes: usize) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_at_checked(length_bytes)?;
     let length = length

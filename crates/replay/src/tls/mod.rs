@@ -29,10 +29,11 @@ use std::sync::Arc;
 
 /// The five bytes of a record's header, which rustls counts in `max_fragment_size`.
 const RECORD_HEADER_BYTES: usize = 5;
-/// Chromium's first requests are a few kilobytes; rustls keeps what comes until it is read.
+/// The limit of early data; Chromium's first requests are a few kilobytes, and rustls buffers what
+/// arrives until it is read.
 const EARLY_DATA_BYTES_MAX: u32 = 64 * 1024;
 
-/// The servers' TLS configuration for a stack, over TCP or, for h3, over QUIC.
+/// Returns the servers' TLS configuration for a stack, over TCP or, for h3, over QUIC.
 ///
 /// # Errors
 /// [`ReplayError::Configuration`] when rustls refuses it.
@@ -54,12 +55,12 @@ pub fn server_config(
         config.send_tls13_tickets = 0;
     }
     if stack.early_data {
-        // RFC 9001, section 4.6.1: over QUIC the value stands for "allowed".
+        // Over QUIC the value means "allowed" (RFC 9001, section 4.6.1).
         config.max_early_data_size = match stack.http_version {
             HttpVersion::H3 => u32::MAX,
             HttpVersion::H1 | HttpVersion::H2 => EARLY_DATA_BYTES_MAX,
         };
-        // An early request is answered at once, as QUIC does.
+        // An early request is answered at once, as over QUIC.
         config.send_half_rtt_data = true;
     }
     if stack.http_version != HttpVersion::H3 {
@@ -68,7 +69,7 @@ pub fn server_config(
     Ok(config)
 }
 
-/// A client's TLS configuration that trusts nothing but `authority`.
+/// Returns a client's TLS configuration that trusts only `authority`.
 ///
 /// # Errors
 /// [`ReplayError::Configuration`] when rustls refuses it.
@@ -80,7 +81,7 @@ pub fn client_config(
     client_config_trusting(authority.root().clone(), http_version, tls_version)
 }
 
-/// A client's TLS configuration that trusts nothing but `root`.
+/// Returns a client's TLS configuration that trusts only `root`.
 ///
 /// # Errors
 /// [`ReplayError::Configuration`] when rustls refuses it.

@@ -1,21 +1,23 @@
-//! Fills certificates to a wanted size with bytes that no certificate compression (RFC 8879) makes
-//! smaller.
+//! Pads certificates to a requested size with bytes that certificate compression (RFC 8879) cannot
+//! reduce.
 
 use rcgen::CustomExtension;
 use sha2::{Digest, Sha256};
 
-/// Of the arc for private use of RFC 5612's example enterprise: no client knows it, and it is not
-/// critical.
+/// An identifier in the private arc of RFC 5612's example enterprise: no client recognises it, and
+/// it is not critical.
 const OBJECT_IDENTIFIER: [u64; 8] = [1, 3, 6, 1, 4, 1, 32473, 1];
 
-/// What an extension adds beside its content, with the lengths around it that grow: two sequences,
-/// the identifier, two strings' heads, and up to four bytes where outer lengths need more.
+/// The bytes that an extension adds besides its content, with enclosing lengths that grow: two
+/// sequences, the identifier, two strings' heads, and up to four bytes for longer outer lengths.
 pub(super) const OVERHEAD_BYTES_MAX: usize = 32;
 
-/// What ECDSA signatures in DER, one of the leaf and one of the root, may be longer in another run.
+/// How much longer the two ECDSA signatures in DER, of the leaf and of the root, may be in another
+/// run.
 pub(super) const SIGNATURES_BYTES_SPREAD: usize = 8;
 
-/// The content that fills a chain of `short` bytes up to `wanted`; none where there is no room.
+/// Returns the size of the content that pads a chain of `short` bytes to `wanted`; `None` if there
+/// is no room.
 pub(super) fn content_bytes(wanted: usize, short: usize) -> Option<usize> {
     let lacking = wanted.checked_sub(short)?;
     let content = lacking.checked_sub(OVERHEAD_BYTES_MAX)?;
@@ -33,7 +35,7 @@ pub(super) fn content_bytes(wanted: usize, short: usize) -> Option<usize> {
     })
 }
 
-/// The extension: SHA-256 of the host and a counter, over and over.
+/// Returns the extension, filled with SHA-256 of the host and a counter, repeatedly.
 pub(super) fn extension(host: &str, content_bytes: usize) -> CustomExtension {
     let mut content = Vec::with_capacity(content_bytes + 32);
     let mut counter = 0_u64;

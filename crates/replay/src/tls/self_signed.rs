@@ -2,10 +2,10 @@ use super::certificate::base_params;
 use crate::ReplayError;
 use rcgen::{KeyPair, PKCS_ECDSA_P256_SHA256};
 
-/// Makes a key and a certificate that it signs itself, as PEM, in this order.
+/// Creates a key and a certificate that it signs itself, and returns both as PEM, in this order.
 ///
-/// Processes that share both can prove to each other that they belong together: each presents the
-/// certificate and accepts no other one.
+/// Processes that share both can authenticate each other: each presents the certificate and accepts
+/// no other one.
 ///
 /// # Errors
 /// [`ReplayError::Certificate`] when the library refuses.

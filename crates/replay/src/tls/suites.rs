@@ -1,5 +1,5 @@
 //! The one list of cipher suites and key exchange groups, shared by TCP and QUIC, so that neither
-//! stack has cheaper cryptography than the other.
+//! stack has cheaper cryptography.
 
 use crate::TlsVersion;
 use rustls::crypto::aws_lc_rs::{cipher_suite, kx_group};
@@ -7,24 +7,24 @@ use rustls::crypto::{CryptoProvider, SupportedKxGroup, aws_lc_rs};
 use rustls::{SupportedCipherSuite, SupportedProtocolVersion};
 use std::sync::Arc;
 
-/// The one suite of TLS 1.3, which every implementation must have (RFC 8446, section 9.1). With a
-/// single one a completed handshake proves the cipher, over QUIC too, where it cannot be read.
+/// The suite of TLS 1.3, mandatory for every implementation (RFC 8446, section 9.1). With a single
+/// one a completed handshake proves the cipher, also over QUIC, where it cannot be read.
 pub const SUITE_TLS13: SupportedCipherSuite = cipher_suite::TLS13_AES_128_GCM_SHA256;
 
-/// Its TLS 1.2 counterparts, forward secret, by the key of the certificate.
+/// The TLS 1.2 counterparts, forward secret, by the certificate's key.
 const SUITES_TLS12: [SupportedCipherSuite; 2] = [
     cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
     cipher_suite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
 ];
 
-/// Key exchange groups; the first is what Chromium sends a share of, so there is no second hello.
+/// Key exchange groups; Chromium sends a share of the first, so there is no second hello.
 const KEY_EXCHANGE: [&dyn SupportedKxGroup; 3] = [
     kx_group::X25519MLKEM768,
     kx_group::X25519,
     kx_group::SECP256R1,
 ];
 
-/// The cryptography of every server and client of this crate.
+/// Returns the cryptography of every server and client of this crate.
 pub fn provider(version: TlsVersion) -> Arc<CryptoProvider> {
     let suites = match version {
         TlsVersion::Tls12 => SUITES_TLS12.to_vec(),
@@ -42,7 +42,7 @@ static VERSIONS_TLS12: [&SupportedProtocolVersion; 1] = [&rustls::version::TLS12
 /// TLS 1.3 alone.
 static VERSIONS_TLS13: [&SupportedProtocolVersion; 1] = [&rustls::version::TLS13];
 
-/// The protocol versions to offer for a stack's choice; without TLS nobody asks for them.
+/// Returns the protocol versions to offer for a stack's setting; unused without TLS.
 pub fn versions(version: TlsVersion) -> &'static [&'static SupportedProtocolVersion] {
     match version {
         TlsVersion::Tls12 => &VERSIONS_TLS12,
@@ -50,7 +50,7 @@ pub fn versions(version: TlsVersion) -> &'static [&'static SupportedProtocolVers
     }
 }
 
-/// A version's name as records have it; none of others than ours.
+/// Returns a version's name in records; `None` for versions that we do not offer.
 pub(crate) fn version_name(version: rustls::ProtocolVersion) -> Option<&'static str> {
     match version {
         rustls::ProtocolVersion::TLSv1_2 => Some("1.2"),

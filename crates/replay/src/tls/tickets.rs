@@ -2,12 +2,12 @@ use rustls::server::{ServerSessionMemoryCache, StoresServerSessions};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A large page opens some hundred connections, and each gets two tickets over TCP: rustls's own
-/// 256 would forget the first of them.
+/// The largest number of sessions: a large page opens some hundred connections, and each gets two
+/// tickets over TCP; rustls's default of 256 would drop the first of them.
 const SESSIONS_MAX: usize = 4096;
 
-/// The sessions of all connections, seen by one of them, which so tells whether it resumed one:
-/// noq does not.
+/// The sessions of all connections, with one connection's view, which shows whether it resumed one;
+/// noq does not report that.
 #[derive(Debug)]
 pub(crate) struct Tickets {
     shared: Arc<ServerSessionMemoryCache>,
@@ -24,7 +24,7 @@ impl Default for Tickets {
 }
 
 impl Tickets {
-    /// The same sessions for another connection.
+    /// Returns a view of the same sessions for another connection.
     pub fn for_connection(&self) -> Arc<Self> {
         Arc::new(Self {
             shared: self.shared.clone(),
@@ -32,7 +32,7 @@ impl Tickets {
         })
     }
 
-    /// Whether this connection offered a ticket that was known.
+    /// Returns whether this connection offered a known ticket.
     pub fn resumed(&self) -> bool {
         self.taken.load(Ordering::Relaxed)
     }

@@ -1,5 +1,5 @@
-//! Certificates whose chains cannot have the wanted size: said when a server starts, not left to fail in
-//! every handshake.
+//! Certificates whose chains cannot have the requested size are refused when a server starts,
+//! instead of failing in every handshake.
 
 use crate::common::{Recorded, options, site, stack};
 use eyelevel_archive::{Provenance, Site, SiteMetadata, write_wacz};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 const PAGE: &str = "https://www.example.test/";
 const SHARED: &str = "https://cdn.example.test/script.js";
 
-/// A page with a third party whose certificate has so many names.
+/// Returns a page with a third party whose certificate has that many names.
 fn recorded(scheme: &str, names: usize) -> Arc<Site> {
     let urls = [PAGE, SHARED].map(|url| url.replace("https", scheme));
     let exchanges = site(&urls.map(|url| Recorded::new(&url, b"body".to_vec())));
@@ -39,7 +39,7 @@ fn recorded(scheme: &str, names: usize) -> Arc<Site> {
     Arc::new(read.unwrap())
 }
 
-/// What binding says; empty where it succeeds.
+/// Returns the error of binding; empty if it succeeds.
 fn refusal(site: &Arc<Site>, stack: StackConfig) -> String {
     let bound = Server::bind(site.clone(), stack, options());
     bound.err().map_or(String::new(), |error| error.to_string())

@@ -1,5 +1,6 @@
-//! A body with more gaps at once than noq keeps pieces for in one stream: our client reads on. The
-//! path is in memory, holds a window back until all of it was sent, and has lost every second packet.
+//! A body with more simultaneous gaps than noq keeps chunks for in one stream: our client reads on.
+//! The path is in memory, holds a window back until all of it was sent, and has lost every second
+//! packet.
 
 use bytes::{Buf, Bytes, BytesMut};
 use eyelevel_replay::quic::{H3Connection, client_transport, transport};
@@ -21,11 +22,12 @@ const HOST: &str = "www.example.test";
 const PACKET_BYTES: u16 = 1250;
 /// More than 4000 packets.
 const BODY_BYTES: usize = 5_000_000;
-/// All of it leaves at once.
+/// A window that lets all of it leave at once.
 const WINDOW_BYTES: u64 = 6_000_000;
-/// Of the server's datagrams: after the handshake; half of them are lost, which makes 1200 gaps.
+/// The range of the server's datagrams after the handshake of which half are lost, which makes 1200
+/// gaps.
 const LOSSY: Range<u64> = 20..2420;
-/// From the first lossy one on they are held back until this one is sent.
+/// The datagram whose sending releases those held back since the first lossy one.
 const HELD_UNTIL: u64 = 4000;
 
 #[tokio::test]
@@ -74,7 +76,7 @@ async fn serve(endpoint: Endpoint, body: Bytes) {
     }
 }
 
-/// Server and client with the path between them.
+/// Returns server and client with the path between them.
 fn endpoints() -> (Endpoint, Endpoint) {
     let stack = StackConfig::tuned("test", HttpVersion::H3);
     let names = vec![vec![HOST.to_owned()]];
@@ -128,7 +130,7 @@ struct Socket {
     incoming: UnboundedReceiver<Vec<u8>>,
 }
 
-/// Loses every second datagram of a range.
+/// A sender that loses every second datagram of a range.
 #[derive(Clone, Debug)]
 struct Sender {
     outgoing: UnboundedSender<Vec<u8>>,
@@ -178,7 +180,7 @@ impl UdpSender for Sender {
         let holds = !self.lossy.is_empty() && (self.lossy.start..HELD_UNTIL).contains(&number);
         if !holds {
             for datagram in sent.held.drain(..) {
-                // The other end may be gone.
+                // The other end may have closed.
                 let _ = self.outgoing.send(datagram);
             }
         }

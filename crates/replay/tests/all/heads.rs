@@ -1,4 +1,4 @@
-//! Bytes of heads are those on the wire, over HTTP/1.1 and HTTP/2, with and without tables.
+//! Head sizes equal those on the wire, over HTTP/1.1 and HTTP/2, with and without tables.
 
 use crate::common::{Recorded, Running, pattern, site, stack};
 use eyelevel_replay::tls::client_config;
@@ -13,7 +13,7 @@ const BODY_BYTES: usize = 3000;
 const END: &[u8] = b"\r\n\r\n";
 const HEADERS: u8 = 1;
 const SETTINGS: u8 = 4;
-/// END_STREAM and END_HEADERS.
+/// The flags END_STREAM and END_HEADERS.
 const WHOLE: u8 = 5;
 
 async fn connect(running: &Running, version: HttpVersion) -> TlsStream<TcpStream> {
@@ -40,7 +40,7 @@ fn running(version: HttpVersion, table_bytes: Option<u32>) -> Running {
     Running::start(site(&[recorded]), stack)
 }
 
-/// What was in force on the only connection, and each request's bytes.
+/// Returns what was in force on the only connection, and each request's bytes.
 async fn counted(running: Running) -> (InForce, Vec<u64>) {
     let (mut in_force, mut heads) = (None, Vec::new());
     for event in running.stop().await {
@@ -92,7 +92,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// `:method: GET`, `:scheme: https`, `:path`, `:authority`, by HPACK's static table.
+/// Encodes `:method: GET`, `:scheme: https`, `:path`, `:authority` by HPACK's static table.
 fn request() -> Vec<u8> {
     let mut block = vec![0x82, 0x87, 0x04, 2];
     block.extend(b"/a");
@@ -101,8 +101,8 @@ fn request() -> Vec<u8> {
     block
 }
 
-/// The table that the server's SETTINGS offer (RFC 9113, section 6.5.2), and the field sections of
-/// three responses, where the client offers that table; none: it says nothing.
+/// Returns the table size that the server's SETTINGS offer (RFC 9113, section 6.5.2), and the field
+/// sections of three responses, for a client that offers that table, or none.
 async fn sections(running: &Running, offered: Option<u32>) -> (u32, Vec<Vec<u8>>) {
     let mut stream = connect(running, HttpVersion::H2).await;
     let settings = offered.map_or(Vec::new(), |bytes| {

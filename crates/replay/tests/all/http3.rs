@@ -8,7 +8,7 @@ use eyelevel_replay::{Event, InForce};
 use http::HeaderMap;
 use std::time::Duration;
 
-/// What the server counted of its only connection.
+/// Returns the server's counts of its only connection.
 async fn counted(running: Running) -> (InForce, Vec<u64>) {
     let events = running.stop().await;
     let heads = events.iter().filter_map(|event| match event {
@@ -109,7 +109,7 @@ async fn a_request_waits_for_its_inserts_and_one_given_up_meanwhile_disturbs_nob
         send.write_all(&headers(&section)).await.unwrap();
         streams.push((send, receive));
     }
-    // The second is given up while it waits: the server says so to the client's encoder.
+    // The second is cancelled while it waits: the server reports that to the client's encoder.
     let given_up = id(&streams[1].1);
     streams[1].0.reset(0x10c_u32.into()).unwrap();
     let cancelled = |said: &Said| {
@@ -148,7 +148,7 @@ async fn requests_are_read_to_their_end_and_nobody_is_told_to_stop() {
             is_whole(&client.answer(receive).await.unwrap());
             continue;
         }
-        // The end comes after the answer, behind a reserved frame, a body that nobody asked for and
+        // The end arrives after the response, behind a reserved frame, an unsolicited body and
         // trailers.
         is_whole(&client.answer(receive).await.unwrap());
         send.write_all(&[0x21, 2, 0, 0]).await.unwrap();
@@ -164,7 +164,7 @@ async fn requests_are_read_to_their_end_and_nobody_is_told_to_stop() {
         send.write_all(&headers(&trailers)).await.unwrap();
         send.finish().unwrap();
     }
-    // One after all others, so that what was said of them has come.
+    // One after all others, so that their effects have arrived.
     is_whole(&client.get(URL, &cookie("a")).await);
     let stats = client.connection.stats();
     assert_eq!(
@@ -175,7 +175,7 @@ async fn requests_are_read_to_their_end_and_nobody_is_told_to_stop() {
     running.stop().await;
 }
 
-/// Both windows alone keep the server back, and no other connection's do.
+/// Both windows alone hold the server back, and no other connection's do.
 #[tokio::test]
 async fn a_client_whose_windows_are_full_is_told_with_what_it_offered() {
     const WIDE: u32 = 1 << 20;
@@ -186,7 +186,7 @@ async fn a_client_whose_windows_are_full_is_told_with_what_it_offered() {
         let (section, _) = client.section(id(&receive), URL, &HeaderMap::new());
         send.write_all(&headers(&section)).await.unwrap();
         send.finish().unwrap();
-        // The body has three times the windows; nothing more comes before some of it is read.
+        // The body has three times the windows; nothing more arrives before some of it is read.
         tokio::time::sleep(Duration::from_millis(50)).await;
         is_whole(&client.answer(receive).await.unwrap());
         drop(client);
@@ -216,8 +216,8 @@ async fn settings_are_there_with_the_handshake() {
     let mut control = connection.accept_uni().await.unwrap();
     let first = control.read_chunk(100).await.unwrap().unwrap();
     assert_eq!(first[..2], [0, 4]);
-    // An acknowledgement of the first half of the hello, and the two of the flight: no datagram of its
-    // own, before which Chromium might ask without a table.
+    // An acknowledgement of the first half of the hello, and the two of the flight: no datagram of
+    // its own, before which Chromium might send requests without a table.
     assert_eq!(
         connection.stats().udp_rx.datagrams,
         3,

@@ -1,21 +1,21 @@
-//! What a client of HTTP/3 may not do, and what of it the server bears.
+//! Protocol violations of HTTP/3 clients, and the ones that the server tolerates.
 
 use crate::common::h3::{H3, HOST, SETTINGS, URL, closed, cookie, is_whole, running, silent};
 use eyelevel_http3::headers;
 use eyelevel_http3::qpack::{Encoder, FieldLine, Indexing};
 
-/// What a client does, and the code that its connection ends with.
+/// A client's violation, and the code that its connection ends with.
 type Wrong = (&'static str, &'static [(Where, &'static [u8])], u64);
 
 #[derive(Clone, Copy)]
 enum Where {
-    /// A new stream of one direction, whose end does not come.
+    /// A new unidirectional stream that stays open.
     New,
-    /// The same, and its end.
+    /// A new unidirectional stream with its end.
     Ended,
-    /// A new request's stream.
+    /// A new request's stream that stays open.
     Request,
-    /// The same, and its end.
+    /// A new request's stream with its end.
     RequestEnded,
 }
 
@@ -210,7 +210,7 @@ async fn more_waiting_requests_than_offered_end_the_connection() {
     assert_eq!(client.use_table(4096).await.blocked_streams_max, 2);
     let mut kept = Vec::new();
     for stream in 0..3 {
-        // All refer to an entry that never comes.
+        // All refer to an entry that never arrives.
         let mut encoder = Encoder::new();
         encoder.on_settings(4096, 4096, 100);
         let lines = [FieldLine {

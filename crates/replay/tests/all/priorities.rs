@@ -7,12 +7,13 @@ use std::collections::BTreeSet;
 
 const HOST: &str = "www.example.test";
 const PATHS: [&str; 7] = ["/0", "/1", "/2", "/3", "/4", "/5", "/6"];
-/// Five chunks of the scheduler; below a stream's window.
+/// The size of a body: five chunks of the scheduler, below a stream's window.
 const BODY_BYTES: usize = 40_000;
-/// Above a stream's window, so that it holds its place until it is read.
+/// The size of the first body: above a stream's window, so that it holds its place until it is
+/// read.
 const FIRST_BYTES: usize = 100_000;
 
-/// A mix of urgencies and incremental flags; two are changed, one of them before it is asked for.
+/// A mix of urgencies and incremental flags; two are changed, one of them before its request.
 const STEPS: [Step; 8] = [
     Step::Ask("/1", "u=5"),
     Step::Ask("/2", "u=3, i"),
@@ -74,7 +75,7 @@ async fn body_bytes_leave_in_the_same_order_over_both_protocols() {
 async fn without_priorities_all_share_alike_over_both() {
     for version in [HttpVersion::H2, HttpVersion::H3] {
         let seen = seen(version, false, None).await;
-        // Every response comes up again and again.
+        // Every response appears repeatedly.
         for number in 1..7 {
             let turns = seen.iter().filter(|each| **each == number).count();
             assert!(turns >= 3, "{version:?}: {seen:?}");

@@ -1,4 +1,4 @@
-//! What a server owes its clients over each protocol.
+//! The servers' behaviour over each protocol.
 
 use crate::common::{Recorded, Running, VERSIONS, pattern, site, stack};
 use bytes::Bytes;
@@ -66,7 +66,8 @@ async fn a_head_that_a_browser_takes_comes_back_whole() {
     }
 }
 
-/// A server that sends cleartext on to https is recorded like this: one host, one port, both schemes.
+/// A server that redirects cleartext to https is recorded like this: one host, one port, both
+/// schemes.
 #[tokio::test]
 async fn origins_of_both_schemes_share_a_port() {
     let plain = format!("http://{HOST}:8443/");
@@ -95,7 +96,7 @@ async fn origins_of_both_schemes_share_a_port() {
         )
         .await
         .unwrap();
-        // A client that says nothing holds up nobody.
+        // A client that sends nothing delays no other.
         let _silent = tokio::net::TcpStream::connect(of(Scheme::Http))
             .await
             .unwrap();
@@ -158,7 +159,7 @@ async fn a_client_that_gives_up_disturbs_nobody() {
         for round in 1..=20 {
             let mut shared = client.share().unwrap();
             let mut giving_up = Box::pin(async move { get(&mut shared, "/large").await });
-            // Given up as soon as the server has begun to answer.
+            // Cancelled as soon as the server has begun to answer.
             while running.events.lock().unwrap().len() < round {
                 assert!(
                     poll_once(&mut giving_up).await.is_none(),
@@ -183,7 +184,7 @@ async fn poll_once<T>(future: &mut std::pin::Pin<Box<impl Future<Output = T>>>) 
     .await
 }
 
-/// Method, path, fields, and what comes back: status, rule, bytes.
+/// Method, path, fields, and the response: status, rule, bytes.
 type Case = (
     &'static str,
     &'static str,

@@ -1,5 +1,5 @@
-//! Ranges of bytes (RFC 9110, section 14): a player asks for others than it did when it was recorded,
-//! and gets the right bytes, or none.
+//! Ranges of bytes (RFC 9110, section 14): a player requests other ranges than recorded, and gets
+//! the right bytes, or none.
 
 use crate::common::recording::recording;
 use crate::common::{Running, VERSIONS, pattern, stack};
@@ -45,7 +45,7 @@ fn film() -> Vec<u8> {
     pattern(LENGTH, 8)
 }
 
-/// The film's bytes from `first` to before `end`, recorded for the range that was asked.
+/// Returns the film's bytes from `first` to before `end`, recorded for the requested range.
 fn partial(asked: &str, first: usize, end: usize) -> Exchange {
     let range = format!("bytes {first}-{}/{LENGTH}", end - 1);
     let answered = [("Content-Range", range.as_str()), ("ETag", "\"f\"")];
@@ -57,7 +57,8 @@ fn whole(asked: Fields<'_>) -> Exchange {
     exchange(asked, 200, &[("ETag", "\"f\"")], film())
 }
 
-/// Status, `Content-Range` and which of the film's bytes came, in one line; of a miss what differs.
+/// Returns status, `Content-Range` and the received part of the film in one line; for a miss the
+/// difference.
 fn ask(exchanges: &[Exchange], method: &str, fields: Fields<'_>) -> String {
     let headers: HeaderMap = fields
         .iter()
@@ -179,7 +180,7 @@ fn a_part_of_unknown_length_has_no_end() {
 #[test]
 fn what_a_206_says_of_itself_is_not_believed_blindly() {
     for (field, body, expected) in [
-        // Broken off: what came is known.
+        // Broken off: the received part is known.
         ("bytes 0-999/1000", 0..50, "206 bytes 10-49/1000: 10..50"),
         ("bytes 0-49/1000", 0..60, "miss: range"),
         ("bytes 0-49/20", 0..50, "miss: range"),
@@ -203,7 +204,7 @@ fn a_server_that_knows_no_ranges_sends_the_whole() {
     assert_eq!(get(&ignored, "bytes=5-"), everything);
     let refused = [exchange(&[], 200, &[("Accept-Ranges", "none")], film())];
     assert_eq!(get(&refused, "bytes=5-"), everything);
-    // It was the condition that had failed.
+    // The condition had failed.
     let stale = [whole(&[("Range", "bytes=5-"), ("If-Range", "\"old\"")])];
     assert_eq!(get(&stale, "bytes=5-"), "206 bytes 5-999/1000: 5..1000");
 }
@@ -220,7 +221,7 @@ fn if_range_decides_between_a_part_and_the_whole() {
     assert_eq!(with(&part, "\"f\""), "206 bytes 5-9/1000: 5..10");
     assert_eq!(with(&in_one, "\"old\""), "200 no range: 0..1000");
     assert_eq!(with(&part, "\"old\""), "miss: range");
-    // A 206 need not repeat the date that it was asked by (RFC 9110, section 15.3.7).
+    // A 206 need not repeat the date of its condition (RFC 9110, section 15.3.7).
     let date = "Thu, 01 Jan 2026 00:00:00 GMT";
     let asked = [("Range", "bytes=0-"), ("If-Range", date)];
     let answered = [("Content-Range", "bytes 0-399/1000")];

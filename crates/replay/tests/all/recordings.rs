@@ -1,4 +1,4 @@
-//! Real recordings come back byte for byte over every protocol.
+//! Real recordings are returned byte for byte over every protocol.
 
 use crate::common::{Running, VERSIONS, recordings, stack};
 use eyelevel_archive::Site;

@@ -1,4 +1,4 @@
-//! What stacks ask for beyond the protocol is what their connections have.
+//! A stack's settings beyond the protocol are in force on its connections.
 
 use crate::common::{Recorded, Running, pattern, site, stack};
 use bytes::Bytes;
@@ -23,8 +23,8 @@ fn in_force(events: &[Event]) -> Vec<&InForce> {
     connections.collect()
 }
 
-/// What the servers of two visits say of tickets and early data, the second with what the first
-/// left in `tls`: resumed, offered, accepted.
+/// Returns the servers' reports of two visits on tickets and early data, the second with what the
+/// first left in `tls`: resumed, offered, accepted.
 async fn visit_twice(
     version: HttpVersion,
     change: Change,
@@ -133,7 +133,7 @@ async fn a_second_visit_asks_in_its_first_flight_where_the_stack_allows_it() {
 async fn without_early_data_a_second_visit_waits_for_its_handshake() {
     for version in crate::common::VERSIONS {
         let seen = visit_twice(version, |_| ()).await;
-        // Tickets that do not allow early data call forth none.
+        // Tickets that do not allow early data cause none.
         assert_eq!(seen, [(NO, NO, None), (YES, NO, None)], "{version:?}");
     }
 }
@@ -202,7 +202,7 @@ async fn think_time_is_reported_and_kept() {
     }
 }
 
-/// tokio's timers end up to two milliseconds late; without them whoever asks for one panics.
+/// tokio's timers end up to 2 ms late; without them, using one panics.
 #[test]
 fn a_short_think_time_is_exact() {
     const CLEARTEXT: &str = "http://plain.example.test/";

@@ -1,11 +1,11 @@
-//! Identifiers and errors of noq in h3's terms.
+//! Converts noq's identifiers and errors to those of h3.
 
 use super::reorder::ReorderError;
 use h3::quic::{ConnectionErrorIncoming, StreamErrorIncoming, StreamId};
 use noq::{ConnectionError, ReadError, VarInt, WriteError};
 use std::sync::Arc;
 
-/// Codes of HTTP/3 are far below 2^62; a larger one would be a fault of h3.
+/// Converts an error code; HTTP/3's are far below 2^62, and a larger one would be a bug in h3.
 pub(super) fn error_code(code: u64) -> VarInt {
     VarInt::from_u64(code).unwrap_or(VarInt::MAX)
 }

@@ -1,4 +1,4 @@
-//! HTTP/3's view (crate `h3`) of a QUIC connection (crate `noq`).
+//! Implements the traits of crate `h3` for a QUIC connection of crate `noq`.
 
 mod convert;
 mod reorder;
@@ -13,11 +13,12 @@ use noq::{ConnectionError, RecvStream, SendStream};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// A future that outlives the poll which made it, since noq's own borrow their connection.
+/// A future that outlives the poll which created it, since noq's own borrow their connection.
 type Waiting<T> = Pin<Box<dyn Future<Output = Result<T, ConnectionError>> + Send + Sync>>;
 type Bidirectional = (SendStream, RecvStream);
 
-/// A QUIC connection as h3 wants it, at either end: our client's, which is not the server's code.
+/// A QUIC connection with h3's traits, for either end; the server has its own HTTP/3 code, so our
+/// client alone uses it.
 pub struct H3Connection {
     connection: noq::Connection,
     accepting_bidirectional: Option<Waiting<Bidirectional>>,

@@ -1,9 +1,9 @@
-//! A stream that is put in order here.
+//! A stream that is reassembled here.
 //!
-//! noq keeps at most 1024 pieces of a stream that wait for what is missing before them, and gives
-//! the connection up beyond that (`MAX_CHUNKS` in its `assembler.rs`). A browser or a kernel does
-//! not: a window of BBR over 760 ms has thousands of packets, of which a start that overshoots
-//! loses many. Pieces that are taken out as they come do not count.
+//! noq keeps at most 1024 chunks of a stream that wait for missing data before them, and closes the
+//! connection beyond that (`MAX_CHUNKS` in its `assembler.rs`). A browser or a kernel does not: a
+//! BBR window over 760 ms has thousands of packets, of which a slow start that overshoots loses
+//! many. Chunks that are read as they arrive do not count.
 
 use bytes::{Buf, Bytes};
 use noq::{ReadError, UnorderedRecvStream};
@@ -11,16 +11,17 @@ use std::collections::BTreeMap;
 use std::pin::pin;
 use std::task::{Context, Poll, ready};
 
-/// Ten windows of a stream: what waits can grow beyond one, since what is taken out is credited.
+/// Ten windows of a stream: buffered data can exceed one window, since data that is read is
+/// credited.
 const WAITING_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// The receiving side of a stream, read as it comes and given out in order.
+/// The receiving side of a stream, read as it arrives and returned in order.
 pub(super) struct Reordered {
     pub stream: UnorderedRecvStream,
     pieces: Pieces,
 }
 
-/// Why no more is read.
+/// Why reading stopped.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReorderError {
     #[error(transparent)]
@@ -37,7 +38,7 @@ impl Reordered {
         }
     }
 
-    /// The next bytes in order; None at the end.
+    /// Returns the next bytes in order; `None` at the end.
     pub fn poll_chunk(
         &mut self,
         context: &mut Context<'_>,
@@ -48,7 +49,7 @@ impl Reordered {
             }
             // Safe to drop when pending: noq keeps the waker with the connection.
             let read = pin!(self.stream.read_chunk(usize::MAX)).poll(context);
-            // noq tells the end only after every byte.
+            // noq reports the end only after every byte.
             let Some(chunk) = ready!(read)? else {
                 return Poll::Ready(Ok(None));
             };
@@ -60,10 +61,10 @@ impl Reordered {
     }
 }
 
-/// What came, by its place in the stream; every byte is given out once.
+/// The received chunks by offset; every byte is returned once.
 #[derive(Debug, Default)]
 struct Pieces {
-    /// The place of the next byte in order.
+    /// The offset of the next byte in order.
     next: u64,
     waiting: BTreeMap<u64, Bytes>,
     waiting_bytes: usize,
@@ -104,7 +105,7 @@ mod tests {
         let body: Vec<u8> = (0..=255).collect();
         let mut pieces = Pieces::default();
         let mut given = Vec::new();
-        // Gaps, a repetition, parts that overlap on either side, one within another.
+        // Gaps, a repetition, chunks that overlap on either side, one within another.
         for (offset, end) in [
             (10, 20),
             (40, 60),

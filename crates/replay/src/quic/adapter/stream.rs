@@ -14,7 +14,7 @@ pub struct H3Bidirectional<B: Buf> {
 }
 
 impl<B: Buf> H3Bidirectional<B> {
-    /// One that the peer has opened, as a client does for a request.
+    /// Wraps a stream that the peer opened, as a client does for a request.
     pub(super) fn accepted((send, receive): (SendStream, RecvStream)) -> Self {
         Self {
             send: H3Send::new(send),
@@ -22,7 +22,7 @@ impl<B: Buf> H3Bidirectional<B> {
         }
     }
 
-    /// One of our own client's requests: its answer may be large and full of gaps.
+    /// Wraps a stream of our client's request, whose response may be large and full of gaps.
     pub(super) fn opened((send, receive): (SendStream, RecvStream)) -> Self {
         Self {
             send: H3Send::new(send),
@@ -131,7 +131,7 @@ impl<B: Buf> quic::SendStream<B> for H3Send<B> {
 
     fn reset(&mut self, code: u64) {
         self.writing = None;
-        // It fails only where the stream is closed already, and then nothing is left to reset.
+        // It fails only if the stream is closed already, and then nothing is left to reset.
         let _ = self.stream.reset(error_code(code));
     }
 
@@ -176,7 +176,7 @@ impl quic::RecvStream for H3Recv {
     }
 
     fn stop_sending(&mut self, code: u64) {
-        // It fails only where the stream is closed already, and then nothing more arrives.
+        // It fails only if the stream is closed already, and then nothing more arrives.
         let _ = match &mut self.source {
             Source::Ordered(stream) => stream.stop(error_code(code)),
             Source::Unordered(stream) => stream.stream.stop(error_code(code)),

@@ -8,11 +8,11 @@ use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// QPACK's state of one connection: our encoder for responses, our decoder for requests.
+/// The QPACK state of one connection: our encoder for responses, our decoder for requests.
 #[derive(Debug)]
 pub(in crate::quic) struct Compression(Mutex<State>);
 
-/// Coded bytes of heads, and what the two encoders and decoders told one another beside them.
+/// Coded bytes of heads, and of the instructions between the encoders and decoders.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::quic) struct HeadBytes {
     pub requests: u64,
@@ -21,10 +21,10 @@ pub(in crate::quic) struct HeadBytes {
     pub encoder_sent: u64,
     pub decoder_received: u64,
     pub decoder_sent: u64,
-    /// The dynamic tables in use.
+    /// The sizes of the dynamic tables in use.
     pub request_table: u64,
     pub response_table: u64,
-    /// Streams that our encoder may let wait; none before the client's SETTINGS.
+    /// Streams that our encoder may block; `None` before the client's SETTINGS.
     pub blocked_streams_max: Option<u64>,
 }
 
@@ -38,13 +38,13 @@ struct State {
     to_encoder: Outgoing,
     /// Requests that wait for inserts.
     blocked: Vec<Waker>,
-    /// Whoever drives the connection, and with it what could not be written at once.
+    /// The task that drives the connection, and writes what could not be written at once.
     driver: Option<Waker>,
     bytes: HeadBytes,
 }
 
 impl Compression {
-    /// Of a stack with these two settings.
+    /// Creates the state for a stack's two settings.
     pub fn new(table_bytes: u64, blocked_streams_max: u64) -> Self {
         Self(Mutex::new(State {
             encoder: Encoder::new(),
@@ -59,7 +59,7 @@ impl Compression {
         }))
     }
 
-    /// What was counted so far.
+    /// Returns the counts so far.
     pub fn bytes(&self) -> HeadBytes {
         let state = self.lock();
         HeadBytes {
@@ -71,7 +71,7 @@ impl Compression {
         }
     }
 
-    /// Writes instructions whenever there is room; ends where the client takes none.
+    /// Writes instructions whenever there is room; ends when the client accepts no more.
     pub async fn drive(&self) {
         poll_fn(|context| {
             let mut state = self.lock();
@@ -90,7 +90,7 @@ impl Compression {
         .await;
     }
 
-    /// One of our own streams is there: the encoder's or the decoder's.
+    /// Attaches one of our own streams, the encoder's or the decoder's.
     pub fn on_opened(&self, kind: Kind, stream: SendStream) {
         let mut state = self.lock();
         let outgoing = match kind {
@@ -101,7 +101,7 @@ impl Compression {
         state.write();
     }
 
-    /// The client's settings.
+    /// Applies the client's settings.
     pub fn on_settings(&self, settings: &Settings) {
         let mut state = self.lock();
         let blocked_streams_max = state.blocked_streams_max.min(settings.blocked_streams_max);
@@ -114,7 +114,7 @@ impl Compression {
         state.write();
     }
 
-    /// Bytes of the client's encoder or decoder.
+    /// Processes bytes from the client's encoder or decoder stream.
     pub fn on_instructions(&self, kind: Kind, bytes: &[u8]) -> Result<(), Error> {
         let mut state = self.lock();
         if kind == Kind::Decoder {
@@ -126,7 +126,7 @@ impl Compression {
             for waker in std::mem::take(&mut state.blocked) {
                 waker.wake();
             }
-            // Whoever drives the connection tells that they came, unless a section does so before.
+            // The driver acknowledges the inserts, unless a section does so before.
             if let Some(driver) = &state.driver {
                 driver.wake_by_ref();
             }
@@ -134,7 +134,8 @@ impl Compression {
         Ok(())
     }
 
-    /// The fields of a section, once all that it refers to is there; none where they are too large.
+    /// Returns the fields of a section, once all inserts that it refers to have arrived; `None` if
+    /// they are too large.
     pub async fn decode(&self, stream: u64, section: &[u8]) -> Result<Option<Vec<Field>>, Error> {
         let fields = poll_fn(|context| {
             let mut state = self.lock();
@@ -155,14 +156,15 @@ impl Compression {
         fields.await
     }
 
-    /// The rest of that request will not be read.
+    /// Cancels a request whose remainder will not be read.
     pub fn cancel(&self, stream: u64) {
         let mut state = self.lock();
         state.decoder.cancel(stream);
         state.write();
     }
 
-    /// The field section of a response, once what it refers to is with QUIC.
+    /// Encodes the field section of a response, once QUIC has accepted the inserts that it refers
+    /// to.
     pub async fn encode(&self, stream: u64, status: StatusCode, headers: &HeaderMap) -> Vec<u8> {
         let section = {
             let mut state = self.lock();
@@ -183,7 +185,7 @@ impl Compression {
 }
 
 impl State {
-    /// Writes what there is; what is left, and an end of the connection, is the driver's.
+    /// Writes what is possible now; the driver handles the rest and an end of the connection.
     fn write(&mut self) {
         let Self {
             encoder,

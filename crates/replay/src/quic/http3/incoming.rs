@@ -5,13 +5,13 @@ use eyelevel_http3::{Code, Error, Message, MessageEvent, Scope, Side, head};
 use http::{HeaderMap, Request, header};
 use noq::{ReadError, RecvStream};
 
-/// A request's stream as it comes in.
+/// The receiving side of a request's stream.
 pub(super) struct Incoming<'a> {
     stream: RecvStream,
     id: u64,
     compression: &'a Compression,
     message: Message,
-    /// Read and not yet looked at.
+    /// Bytes read and not yet parsed.
     buffer: Bytes,
     body_bytes: u64,
     is_over: bool,
@@ -20,9 +20,9 @@ pub(super) struct Incoming<'a> {
 /// Why a request's stream is not read to its end.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The client did what it may not.
+    /// A protocol violation of the client.
     Protocol(Error),
-    /// The client gave the request up, or is gone.
+    /// The client cancelled the request or disconnected.
     Gone,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Incoming<'a> {
         }
     }
 
-    /// The request's head, once it can be read, and its bytes as coded; none where it is larger than
+    /// Reads the request's head, and returns it with its coded size; `None` if it is larger than
     /// allowed.
     pub async fn head(&mut self) -> Result<Option<(Request<()>, u64)>, Failure> {
         let section = match self.next().await? {
@@ -58,8 +58,8 @@ impl<'a> Incoming<'a> {
         }
     }
 
-    /// Reads to the end; the beginning of the body is kept, up to `kept_bytes_max`. Trailers are
-    /// read and forgotten.
+    /// Reads the remaining stream and returns the body if `keep` is set, cut at its maximum.
+    /// Trailers are read and discarded.
     pub async fn rest(&mut self, headers: &HeaderMap, keep: bool) -> Result<Bytes, Failure> {
         let mut kept = BytesMut::new();
         let room = if keep { REQUEST_BODY_BYTES_MAX } else { 0 };
@@ -80,7 +80,7 @@ impl<'a> Incoming<'a> {
         Ok(kept.freeze())
     }
 
-    /// RFC 9114, section 4.1.2.
+    /// Checks the body's length against `content-length` (RFC 9114, section 4.1.2).
     fn check_length(&self, headers: &HeaderMap) -> Result<(), Failure> {
         let said = headers.get(header::CONTENT_LENGTH);
         let said = said.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -103,7 +103,7 @@ impl<'a> Incoming<'a> {
             decoded = self.compression.decode(self.id, section) => {
                 decoded.map_err(Failure::Protocol)
             }
-            // A request that is given up while it is blocked.
+            // The client may cancel a request while it is blocked.
             Ok(Some(_)) = self.stream.received_reset() => Err(self.on_gone()),
         }
     }
@@ -134,9 +134,9 @@ impl<'a> Incoming<'a> {
         Failure::Gone
     }
 
-    /// Tells the client to send no more of it.
+    /// Asks the client to stop sending (STOP_SENDING).
     pub fn refuse(&mut self, code: noq::VarInt) {
-        // It fails only where the stream is over already, and then nothing more arrives.
+        // It fails only if the stream is over already, and then nothing more arrives.
         let _ = self.stream.stop(code);
     }
 }

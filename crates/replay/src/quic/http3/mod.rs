@@ -1,5 +1,4 @@
-//! HTTP/3 as the replay serves it: drives the streams of a QUIC connection through
-//! `eyelevel-http3`, which is pure.
+//! Serves HTTP/3: drives the streams of a QUIC connection through `eyelevel-http3`, which is pure.
 
 mod compression;
 mod incoming;
@@ -21,14 +20,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use tokio::task::JoinSet;
 
-/// As HTTP/2's limit here.
+/// The largest head accepted, as over HTTP/2.
 const HEADER_BYTES_MAX: u64 = 64 * 1024;
-/// Above every response's: what they say, others wait for.
+/// The priority of control streams, above every response's: responses wait for what they carry.
 const PRIORITY: i32 = 1;
-/// Turns in which the runtime lets QUIC send what was written.
+/// Turns of the runtime in which QUIC sends what was written.
 const LAST_TURNS: usize = 3;
 
-/// Whether requests come before the handshake is complete.
+/// Whether requests arrived before the handshake was complete.
 #[derive(Debug, Default)]
 pub(super) struct EarlyRequests {
     pub complete: AtomicBool,
@@ -43,7 +42,7 @@ pub(super) struct Http3 {
     entrance: Entrance,
     service: Arc<Service>,
     unidirectional: Mutex<Unidirectional>,
-    /// One above the last request's stream.
+    /// The stream after that of the last request.
     next_request: AtomicU64,
 }
 
@@ -66,8 +65,8 @@ impl Http3 {
         })
     }
 
-    /// Answers what is asked for until the client goes away or `stopping` ends. `begun` is called
-    /// once our settings are written, or cannot be so far.
+    /// Answers requests until the client disconnects or `stopping` ends. `begun` is called once our
+    /// settings are written, or cannot be so far.
     pub async fn run(
         self: &Arc<Self>,
         stack: &StackConfig,
@@ -77,7 +76,7 @@ impl Http3 {
     ) {
         let mut running = JoinSet::new();
         let control = Mutex::new(None);
-        // Whatever way this ends: what is dropped after it disturbs no stream.
+        // However this ends, what is dropped after it resets no stream.
         let _closing = Closing(&self.connection);
         tokio::select! {
             biased;
@@ -104,7 +103,7 @@ impl Http3 {
         }
     }
 
-    /// Opens our streams; ends with the connection alone.
+    /// Opens our streams; returns only with the connection's end.
     async fn open(&self, stack: &StackConfig, control: &Mutex<Option<SendStream>>) {
         let settings = Settings {
             table_bytes_max: stack.header_table().into(),
@@ -120,7 +119,7 @@ impl Http3 {
             return;
         }
         *control.lock().unwrap_or_else(PoisonError::into_inner) = Some(stream);
-        // Without a table nothing would be said on them (RFC 9204, section 4.2).
+        // Without a table these streams would stay empty (RFC 9204, section 4.2).
         if stack.header_table() > 0 {
             for kind in [Kind::Encoder, Kind::Decoder] {
                 let Ok(stream) = self.connection.open_uni().await else {
@@ -136,7 +135,7 @@ impl Http3 {
     async fn accept(self: &Arc<Self>, running: &mut JoinSet<()>, early: &EarlyRequests) {
         loop {
             while running.try_join_next().is_some() {}
-            // The client's settings and inserts come before the requests that need them.
+            // The client's settings and inserts arrive before the requests that need them.
             tokio::select! {
                 biased;
                 stream = self.connection.accept_uni() => match stream {
@@ -158,7 +157,8 @@ impl Http3 {
         }
     }
 
-    /// GOAWAY, as far as it can be written at once; a lab that ends waits for nobody.
+    /// Sends GOAWAY, as far as it can be written at once; a lab that ends does not wait for
+    /// clients.
     async fn say_goodbye(&self, control: &Mutex<Option<SendStream>>) {
         let stream = control
             .lock()
@@ -179,7 +179,7 @@ impl Http3 {
         }
     }
 
-    /// The client did what ends the connection.
+    /// Closes the connection after a violation by the client.
     fn fail(&self, error: Error) {
         self.close(error.code, error.reason);
     }
@@ -193,7 +193,7 @@ fn number(code: Code) -> VarInt {
     VarInt::from_u64(code.value()).unwrap_or(VarInt::MAX)
 }
 
-/// Closes the connection before its streams are dropped, each of which would tell its end otherwise.
+/// Closes the connection before its streams are dropped, since each drop would reset its stream.
 struct Closing<'a>(&'a noq::Connection);
 
 impl Drop for Closing<'_> {

@@ -2,19 +2,19 @@ use noq::{SendStream, WriteError};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
-/// One of our streams of instructions: what is to be written to it, in order.
+/// One of our instruction streams, with the bytes to write to it in order.
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
     stream: Option<SendStream>,
     pending: Vec<u8>,
-    /// Whoever may go on once all is written.
+    /// Tasks to wake once everything is written.
     waiting: Vec<Waker>,
     /// Bytes that were written.
     pub sent: u64,
 }
 
 impl Outgoing {
-    /// `head`: the stream's first bytes.
+    /// Attaches the stream; `head` is its first bytes.
     pub fn on_opened(&mut self, stream: SendStream, head: &[u8]) {
         self.stream = Some(stream);
         self.pending.splice(..0, head.iter().copied());
@@ -24,7 +24,7 @@ impl Outgoing {
         self.pending.extend_from_slice(bytes);
     }
 
-    /// Whether all that was given so far is with QUIC.
+    /// Returns whether QUIC has accepted everything so far.
     pub fn is_written(&self) -> bool {
         self.stream.is_some() && self.pending.is_empty()
     }
@@ -45,7 +45,7 @@ impl Outgoing {
         Poll::Ready(Ok(()))
     }
 
-    /// Ready once all is with QUIC; whoever drives the connection writes it.
+    /// Returns ready once QUIC has accepted everything; the driver of the connection writes it.
     pub fn poll_written(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if self.pending.is_empty() {
             return Poll::Ready(());

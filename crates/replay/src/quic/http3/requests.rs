@@ -1,4 +1,4 @@
-//! The requests of a connection, each answered by the service.
+//! Reads the requests of a connection and writes the service's responses.
 
 use super::incoming::{Failure, Incoming};
 use super::{Http3, number};
@@ -71,8 +71,8 @@ impl Http3 {
             }
             Ok(())
         };
-        // Read to its end beside the answer: whoever stops reading a request tells the client to
-        // stop sending it (RFC 9114, section 4.1.2).
+        // The request is read to its end during the response: a server that stops reading must ask
+        // the client to stop sending (RFC 9114, section 4.1.2).
         let (rest, _) = tokio::join!(rest, self.send(send, id, request.headers(), reply));
         match rest {
             Err(Failure::Gone) => Ok(()),
@@ -103,13 +103,13 @@ impl Http3 {
                 self.write(to, &data).await?;
             }
         }
-        // It fails only where the client takes no more of it.
+        // It fails only if the client accepts no more of it.
         let _ = to.finish();
         Ok(())
     }
 
-    /// Writes to a response's stream; the gate hears how much of it QUIC has taken, and that it takes
-    /// no more.
+    /// Writes to a response's stream; reports to the gate how much QUIC accepts, and when it
+    /// accepts no more.
     async fn write(&self, to: &mut SendStream, mut bytes: &[u8]) -> Result<(), WriteError> {
         while !bytes.is_empty() {
             let written = poll_fn(|context| {
@@ -126,7 +126,7 @@ impl Http3 {
         Ok(())
     }
 
-    /// A head that is larger than allowed, as hyper answers it over HTTP/2.
+    /// Refuses a head that is larger than allowed, as hyper does over HTTP/2.
     async fn refuse_head(
         &self,
         incoming: &mut Incoming<'_>,

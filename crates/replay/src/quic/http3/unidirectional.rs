@@ -5,17 +5,17 @@ use eyelevel_http3::{Control, ControlEvent, Error, Kind, Side};
 use noq::{ReadError, RecvStream};
 use std::sync::{Arc, PoisonError};
 
-/// What a stream turned out to be for.
+/// The purpose of a client's stream.
 enum Purpose {
-    /// Not known so far: its first bytes.
+    /// Unknown so far, with its first bytes.
     Unknown(Vec<u8>),
     Control(Box<Control>),
-    /// QPACK's, or one whose bytes say nothing to us.
+    /// A QPACK stream, or one whose bytes are ignored.
     Other(Kind),
 }
 
 impl Http3 {
-    /// Reads one of the client's streams of one direction to its end.
+    /// Reads one of the client's unidirectional streams to its end.
     pub(super) async fn unidirectional(self: Arc<Self>, mut stream: RecvStream) {
         let mut purpose = Purpose::Unknown(Vec::new());
         loop {

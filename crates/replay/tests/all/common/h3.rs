@@ -26,7 +26,7 @@ pub const HOST: &str = "www.example.test";
 pub const URL: &str = "https://www.example.test/0";
 pub const BODY_BYTES: usize = 3000;
 
-/// A server of one style sheet.
+/// Starts a server of one style sheet.
 pub fn running(change: impl FnOnce(&mut StackConfig)) -> Running {
     let recorded = Recorded {
         fields: "content-type: text/css\r\nx-of-the-site: a value that comes with each of them\r\n\
@@ -39,7 +39,7 @@ pub fn running(change: impl FnOnce(&mut StackConfig)) -> Running {
     Running::start(site(&[recorded]), stack)
 }
 
-/// Fields of a request, of which only one differs from request to request.
+/// Returns the fields of a request, of which only one differs from request to request.
 pub fn cookie(value: &str) -> HeaderMap {
     let agent = "an agent of eighty letters, so that it is worth the while to say it only once, ok";
     [("user-agent", agent), ("x-cookie", value)]
@@ -48,13 +48,13 @@ pub fn cookie(value: &str) -> HeaderMap {
         .collect()
 }
 
-/// The style sheet came as it should.
+/// Asserts that the style sheet arrived intact.
 pub fn is_whole(answer: &Answer) {
     assert_eq!((answer.status, answer.body.len()), (200, BODY_BYTES));
     assert!(!answer.has_trailers);
 }
 
-/// A connection, and what the server said beside its responses.
+/// A connection, and what the server sent besides its responses.
 pub struct H3 {
     pub connection: Connection,
     pub control: SendStream,
@@ -73,7 +73,7 @@ pub struct Said {
     pub decoder_bytes: Vec<u8>,
 }
 
-/// A response as it came.
+/// A response as it arrived.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -100,18 +100,18 @@ async fn connected(
     (endpoint, connection)
 }
 
-/// A connection on which the client has said nothing so far.
+/// Opens a connection on which the client has sent nothing so far.
 pub async fn silent(running: &Running, host: &str) -> (noq::Endpoint, Connection) {
     connected(running, host, |_| ()).await
 }
 
 impl H3 {
-    /// With these settings of the client's, said at once.
+    /// Connects and sends these settings of the client at once.
     pub async fn connect(running: &Running, host: &str, settings: Settings) -> Self {
         Self::over(connected(running, host, |_| ()).await, settings).await
     }
 
-    /// The same with windows of that size, for a stream and for all of them.
+    /// Connects with windows of that size, for a stream and for all of them.
     pub async fn with_windows(running: &Running, host: &str, stream: u32, all: u32) -> Self {
         let over = connected(running, host, |transport| {
             transport.stream_receive_window(stream.into());
@@ -151,7 +151,7 @@ impl H3 {
         }
     }
 
-    /// Until the server's settings are there; our encoder then uses a table of at most that size.
+    /// Waits for the server's settings; our encoder then uses a table of at most that size.
     pub async fn use_table(&mut self, table_bytes: u64) -> Settings {
         let settings = self.until(|said| said.settings).await;
         let (offered, blocked) = (settings.table_bytes_max, settings.blocked_streams_max);
@@ -159,7 +159,7 @@ impl H3 {
         settings
     }
 
-    /// Until the server has said what is asked for.
+    /// Waits until the server has sent what `found` accepts.
     pub async fn until<T>(&self, mut found: impl FnMut(&Said) -> Option<T>) -> T {
         loop {
             if let Some(found) = found(&self.said.lock().unwrap()) {
@@ -169,7 +169,7 @@ impl H3 {
         }
     }
 
-    /// The field section of a request on the next stream, and what its inserts are.
+    /// Encodes the field section of a request on the next stream, and returns it with its inserts.
     pub fn section(&mut self, stream: u64, url: &str, fields: &HeaderMap) -> (Vec<u8>, Vec<u8>) {
         let uri: Uri = url.parse().unwrap();
         let told = std::mem::take(&mut self.said.lock().unwrap().decoder_bytes);
@@ -179,7 +179,7 @@ impl H3 {
         (section, self.encoder.take_instructions())
     }
 
-    /// Asks for a URL and reads the answer.
+    /// Requests a URL and reads the response.
     pub async fn get(&mut self, url: &str, fields: &HeaderMap) -> Answer {
         let (mut send, receive) = self.connection.open_bi().await.unwrap();
         let (section, inserts) = self.section(id(&receive), url, fields);
@@ -189,7 +189,7 @@ impl H3 {
         self.answer(receive).await.unwrap()
     }
 
-    /// Reads an answer to its end.
+    /// Reads a response to its end.
     pub async fn answer(&mut self, mut receive: RecvStream) -> Result<Answer, ReadError> {
         let mut message = Message::of(Side::Server, SECTION_BYTES_MAX);
         let mut found: Option<Answer> = None;
@@ -237,13 +237,13 @@ impl H3 {
         }
     }
 
-    /// The code and reason that the server closes the connection with.
+    /// Returns the code and reason with which the server closes the connection.
     pub async fn closed(&self) -> (u64, String) {
         closed(&self.connection).await
     }
 }
 
-/// The code and reason that the server closes the connection with.
+/// Returns the code and reason with which the server closes the connection.
 pub async fn closed(connection: &Connection) -> (u64, String) {
     match connection.closed().await {
         ConnectionError::ApplicationClosed(close) => (

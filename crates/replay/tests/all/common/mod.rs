@@ -1,4 +1,4 @@
-//! A server on loopback and what it reported.
+//! A server on loopback and its reports.
 #![allow(dead_code)]
 
 pub mod h3;
@@ -24,7 +24,7 @@ pub fn stack(http_version: HttpVersion) -> StackConfig {
     StackConfig::tuned("test", http_version)
 }
 
-/// The folder of real recordings; none, and said so, where it is absent.
+/// Returns the folder of real recordings; `None`, with a message, if it is absent.
 pub fn recordings() -> Option<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let folder = root.join("shared/data/sites/warc");
@@ -40,7 +40,7 @@ pub fn now_ns() -> u64 {
     u64::try_from(START.get_or_init(Instant::now).elapsed().as_nanos()).unwrap()
 }
 
-/// One recorded response in a WARC file of our own making.
+/// A synthetic recorded response in a WARC file.
 pub struct Recorded {
     pub url: String,
     pub fields: String,
@@ -80,7 +80,7 @@ pub fn site(recorded: &[Recorded]) -> Arc<Site> {
     Arc::new(Site::from_bytes("test.warc", Bytes::from(warc)).unwrap())
 }
 
-/// Bytes that differ at every offset that matters.
+/// Returns bytes that differ at every relevant offset.
 pub fn pattern(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(2).wrapping_add(1);
     let step = |state: &mut u64| {
@@ -92,7 +92,7 @@ pub fn pattern(length: usize, seed: u64) -> Vec<u8> {
     (0..length).map(|_| step(&mut state)).collect()
 }
 
-/// On loopback, for servers that are only bound.
+/// Returns options on loopback, for servers that are only bound.
 pub fn options() -> ServerOptions {
     ServerOptions {
         addresses: vec!["127.0.0.1".parse().unwrap()],

@@ -1,4 +1,4 @@
-//! Clients that write HTTP/2 and HTTP/3 by hand and note the order of body bytes on the wire.
+//! Clients that write HTTP/2 and HTTP/3 by hand and record the order of body bytes on the wire.
 
 use eyelevel_replay::quic::transport;
 use eyelevel_replay::tls::client_config;
@@ -17,18 +17,18 @@ use super::Running;
 const STREAM_WINDOW_BYTES: u32 = 65_535;
 const WINDOW_BYTES: u32 = 8 << 20;
 
-/// What a client asks for, one after the other.
+/// A client's request or change, one after the other.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
     /// A path, with its `priority` field.
     Ask(&'static str, &'static str),
-    /// A changed priority of the request with this number, asked for before or after.
+    /// A changed priority of the request with this number, sent before or after it.
     Change(u64, &'static str),
 }
 
-/// Requests the body that fills its stream's window, then takes the steps, lets the first body go on
-/// once all heads were given, and tells which request each stretch of body bytes belonged to. The
-/// first body's number is 0.
+/// Requests the body that fills its stream's window, takes the steps, lets the first body continue
+/// once all heads were sent, and returns the request of each stretch of body bytes. The first
+/// body's number is 0.
 pub async fn order(running: &Running, host: &str, first: &str, steps: &[Step]) -> Vec<u64> {
     let origin = &running.site.origins()[0];
     let address = running.address(origin);
@@ -42,7 +42,7 @@ fn asked(steps: &[Step]) -> usize {
     1 + steps.iter().filter(|s| matches!(s, Step::Ask(..))).count()
 }
 
-/// Until so many heads were given out; the server's tasks run meanwhile.
+/// Waits until that many heads were sent; the server's tasks run meanwhile.
 async fn heads(running: &Running, count: usize) {
     while running.events.lock().unwrap().len() < count {
         tokio::task::yield_now().await;
@@ -55,7 +55,7 @@ fn frame(kind: u8, flags: u8, stream: u64, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream, payload].concat()
 }
 
-/// HPACK (RFC 7541, section 6.2.2) without names of its own.
+/// Encodes fields by HPACK (RFC 7541, section 6.2.2) as literals.
 fn hpack(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut block = Vec::new();
     for (name, value) in fields {
@@ -68,7 +68,7 @@ fn hpack(fields: &[(&str, &str)]) -> Vec<u8> {
     block
 }
 
-/// QPACK (RFC 9204, section 4.5.6), names and values written out.
+/// Encodes fields by QPACK (RFC 9204, section 4.5.6), with names and values as literals.
 fn qpack(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut block = vec![0, 0];
     for (name, value) in fields {
@@ -166,7 +166,7 @@ async fn order_h2(
     order
 }
 
-/// Keeps what noq writes of a connection.
+/// A writer that keeps noq's log of a connection.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -249,7 +249,7 @@ async fn order_h3(
     stream_order(&text)
 }
 
-/// Which request's bytes came in which order, from a client's qlog.
+/// Returns the order of the requests' bytes, from a client's qlog.
 fn stream_order(text: &str) -> Vec<u64> {
     let (mut order, mut seen) = (Vec::new(), BTreeSet::new());
     let records = text

@@ -1,9 +1,9 @@
-//! A recording with requests and responses, of our own making.
+//! A synthetic recording with requests and responses.
 
 use eyelevel_archive::{Exchange, Header, Site};
 use std::sync::Arc;
 
-/// The site of exchanges that GET asked for.
+/// Returns the site of exchanges with the method GET.
 pub fn recording(exchanges: &[Exchange]) -> Arc<Site> {
     let mut warc = Vec::new();
     for (index, each) in exchanges.iter().enumerate() {
