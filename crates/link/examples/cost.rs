@@ -1,5 +1,6 @@
-//! What a packet costs: `cargo run --release -p eyelevel-link --example cost [PACKETS]` prints the
-//! nanoseconds that one packet takes through whole directions, on one core, driver excluded.
+//! Measures the cost per packet: `cargo run --release -p eyelevel-link --example cost [PACKETS]`
+//! prints the nanoseconds that one packet takes through whole directions, on one core, driver
+//! excluded.
 
 use eyelevel_link::{
     DelaySpec, Direction, LossSpec, Packet, QueueSpec, RateSpec, Release, StageSpec,
@@ -7,9 +8,9 @@ use eyelevel_link::{
 use eyelevel_units::{Instant, Seed};
 use std::hint::black_box;
 
-/// Wire time of 1500 bytes at 5 Gbit/s: the pace of the arrivals.
+/// The interval of arrivals: the wire time of 1500 bytes at 5 Gbit/s.
 const INTERVAL_NS: u64 = 2_400;
-/// How many packets a driver hands over at once: one super-packet of 64 kB.
+/// The number of packets that a driver passes at once: one super-packet of 64 kB.
 const BATCH: u64 = 44;
 
 fn main() {
@@ -41,7 +42,7 @@ fn main() {
     }
 }
 
-/// Median of five runs.
+/// Returns the median of five runs.
 fn cost_ns(stages: &[StageSpec], packets: u64) -> f64 {
     let mut runs: Vec<f64> = (0..5).map(|_| run(stages, packets)).collect();
     runs.sort_by(f64::total_cmp);

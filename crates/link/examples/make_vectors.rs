@@ -1,7 +1,7 @@
 //! Writes the golden vectors: `cargo run -p eyelevel-link --example make_vectors -- vectors/link`.
 //!
-//! They pin what a path does, to the nanosecond and the packet. Run it only where a change of the
-//! model is meant, look at what changed, and say so in the changelog.
+//! They pin the behaviour of a path, to the nanosecond and the packet. Run it only if the model is
+//! meant to change, review the differences, and mention them in the changelog.
 
 use eyelevel_link::{Direction, Ecn, Event, EventKind, Observer, Packet, StageSpec};
 use eyelevel_units::{Generator, Instant, Seed};
@@ -11,7 +11,7 @@ use std::path::Path;
 const SEED: u64 = 20_261_121;
 const PACKETS: u64 = 160;
 
-/// A file's name and its stages, in the text form or as JSON.
+/// File names with their stages, in the text form or as JSON.
 const CASES: [(&str, &str); 27] = [
     ("none", "none"),
     ("delay", "delay 12.345678ms"),
@@ -122,7 +122,7 @@ fn vector(name: &str, text: &str) -> Result<Value, Box<dyn std::error::Error>> {
     }))
 }
 
-/// Bursts and pauses at about 5 Mbit/s: instant, bytes, flow, ECN bits.
+/// Returns bursts and pauses at about 5 Mbit/s: instant, bytes, flow, ECN bits.
 fn arrivals(name: &str) -> Vec<(u64, u32, u32, u8)> {
     let mut generator: Generator = Seed::new(SEED).child(name).generator();
     let mut at = 0;
@@ -143,7 +143,7 @@ fn arrivals(name: &str) -> Vec<(u64, u32, u32, u8)> {
     (0..PACKETS).map(&mut arrival).collect()
 }
 
-/// One entry of a list a line, so that a change shows where it is.
+/// Formats each list with one entry per line, so that a diff shows where it changed.
 fn lines(vector: &Value) -> String {
     let mut text = String::from("{\n");
     let object = vector.as_object().expect("a vector is an object");

@@ -1,6 +1,6 @@
 use crate::DropReason;
 
-/// What one stage has seen since its start.
+/// The counters of one stage since its start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StageCounters {
     /// Packets that entered.
@@ -9,7 +9,7 @@ pub struct StageCounters {
     pub bytes: u64,
     /// Packets whose ECN bits this stage set.
     pub marked: u64,
-    /// Copies that this stage made.
+    /// Copies that this stage created.
     pub duplicated: u64,
     /// Packets that this stage corrupted.
     pub corrupted: u64,
@@ -18,12 +18,12 @@ pub struct StageCounters {
 }
 
 impl StageCounters {
-    /// Packets that this stage dropped for this reason.
+    /// Returns the packets that this stage dropped for this reason.
     pub fn dropped(&self, reason: DropReason) -> u64 {
         self.dropped[reason as usize]
     }
 
-    /// Packets that this stage dropped.
+    /// Returns the packets that this stage dropped.
     pub fn dropped_total(&self) -> u64 {
         self.dropped.iter().sum()
     }

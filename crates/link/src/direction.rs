@@ -5,18 +5,19 @@ use crate::{Packet, SpecError, StageCounters, StageSpec};
 use eyelevel_units::{Instant, Seed};
 use std::collections::VecDeque;
 
-/// More stages than any path needs; a longer list is a mistake.
+/// The largest number of stages, more than any path needs; a longer list is a mistake.
 const STAGES_MAX: usize = 64;
 
-/// Deadlines at [`Instant::MAX`] mean "never", so the clock stays before it.
+/// The latest time of the clock: deadlines at [`Instant::MAX`] mean "never".
 const LATEST: Instant = Instant::from_nanos(u64::MAX - 1);
 
 /// A packet that left the direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Release<P> {
-    /// When it should be sent, by the model. It lies in the past where the driver is late.
+    /// The model's time to send it, which is in the past if the driver is late.
     pub at: Instant,
-    /// The packet's place among the direction's arrivals, from 0; a duplicate has its original's.
+    /// The packet's position among the direction's arrivals, from 0; a duplicate has its
+    /// original's.
     pub number: u64,
     /// The packet.
     pub packet: Packet<P>,
@@ -24,22 +25,22 @@ pub struct Release<P> {
 
 /// One direction of a path.
 ///
-/// A driver calls [`handle_packet`](Self::handle_packet) for each packet that comes, sleeps until
+/// A driver calls [`handle_packet`](Self::handle_packet) for each packet that arrives, sleeps until
 /// [`poll_timeout`](Self::poll_timeout), and then takes packets from
-/// [`poll_transmit`](Self::poll_transmit) until there is none. How late it calls changes nothing
-/// in the model: events are handled in the order of their own instants, at one instant the stage
+/// [`poll_transmit`](Self::poll_transmit) until there is none. How late it calls does not affect
+/// the model: events are handled in the order of their own instants, at one instant the stage
 /// nearest the exit first, and before a packet that arrives at that instant. So a packet that
-/// leaves a queue makes room for one that comes at the same nanosecond.
+/// leaves a queue makes room for one that arrives at the same nanosecond.
 ///
-/// A packet may be handed over late, after calls with a later `now`: what counts is that nothing has
-/// happened since its own instant. Where something has, and after a packet that came later, it
-/// arrives at the instant of that ([`Self::arrival_at`]): time never runs back.
+/// A packet may be passed late, after calls with a later `now`, if nothing has happened since its
+/// own instant. If something has, or a later packet arrived, it arrives at the instant of that
+/// ([`Self::arrival_at`]): time never runs backwards.
 #[derive(Debug)]
 pub struct Direction<P, O = ()> {
     stages: Vec<Stage<P>>,
-    /// Each stage's next event, [`Instant::MAX`] for none.
+    /// Each stage's next event; [`Instant::MAX`] if there is none.
     deadlines: Vec<Instant>,
-    /// The least of `deadlines`.
+    /// The earliest of `deadlines`.
     deadline: Instant,
     counters: Vec<StageCounters>,
     released: VecDeque<Release<P>>,
@@ -50,21 +51,21 @@ pub struct Direction<P, O = ()> {
 }
 
 impl<P: Clone> Direction<P> {
-    /// Builds the stages in the order in which a packet meets them. Each stage draws from a
-    /// generator of its own, derived from `seed` and its place.
+    /// Builds the stages in the order in which a packet passes them. Each stage has its own random
+    /// generator, derived from `seed` and its position.
     ///
     /// # Errors
-    /// When a stage's settings make no sense; the message names the stage and the way out.
+    /// When a stage's settings are invalid; the message names the stage and the remedy.
     pub fn new(stages: &[StageSpec], seed: Seed) -> Result<Self, SpecError> {
         Self::with_observer(stages, seed, ())
     }
 }
 
 impl<P: Clone, O: Observer<P>> Direction<P, O> {
-    /// As [`Direction::new`], with an observer of what happens inside.
+    /// Builds the stages as [`Direction::new`] does, with an observer of internal events.
     ///
     /// # Errors
-    /// As [`Direction::new`].
+    /// As for [`Direction::new`].
     pub fn with_observer(specs: &[StageSpec], seed: Seed, observer: O) -> Result<Self, SpecError> {
         if specs.len() > STAGES_MAX {
             return Err(SpecError::setting(
@@ -94,14 +95,14 @@ impl<P: Clone, O: Observer<P>> Direction<P, O> {
         })
     }
 
-    /// Says when the path begins: traces, schedules, outages and recorded series count their time
-    /// from here. Without a call they count from [`Instant::ZERO`]; call it before any packet.
+    /// Sets the path's start: traces, schedules, outages and recorded series count their time from
+    /// here. Without a call they count from [`Instant::ZERO`]; call it before any packet.
     pub fn start(&mut self, now: Instant) {
         self.clock = self.clock.max(now).min(LATEST);
         self.stages.iter_mut().for_each(|stage| stage.start(now));
     }
 
-    /// A packet arrives at `now`. Returns its number, from 0.
+    /// Handles a packet that arrives at `now`; returns its number, from 0.
     pub fn handle_packet(&mut self, now: Instant, packet: Packet<P>) -> u64 {
         self.run_until(now);
         self.clock = self.arrival_at(now);
@@ -129,25 +130,26 @@ impl<P: Clone, O: Observer<P>> Direction<P, O> {
         number
     }
 
-    /// When a packet arrives that is handed over as of `now`, once all events until then are handled.
+    /// Returns the arrival time of a packet that is passed with `now`, once all events until then
+    /// are handled.
     pub fn arrival_at(&self, now: Instant) -> Instant {
         now.max(self.clock).min(LATEST)
     }
 
-    /// Lets the time pass to `now`. [`poll_transmit`](Self::poll_transmit) does so by itself.
+    /// Advances the time to `now`, as [`poll_transmit`](Self::poll_transmit) does itself.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.run_until(now);
     }
 
-    /// The next packet that leaves at or before `now`, in the order of their release.
+    /// Returns the next packet that leaves at or before `now`, in the order of their release.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Release<P>> {
         self.run_until(now);
         self.released.pop_front()
     }
 
-    /// When the direction wants to be called next: the release of a packet that waits to be taken,
-    /// or the next event of a stage; None while it holds no packet.
+    /// Returns the time of the next call: the release of a packet that waits to be taken, or the
+    /// next event of a stage; `None` while the direction holds no packet.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Instant> {
         match self.released.front() {
@@ -156,22 +158,22 @@ impl<P: Clone, O: Observer<P>> Direction<P, O> {
         }
     }
 
-    /// Packets that arrived so far.
+    /// Returns the number of packets that arrived so far.
     pub fn arrivals(&self) -> u64 {
         self.arrivals
     }
 
-    /// What each stage has seen, in the order of the stages.
+    /// Returns the counters of each stage, in the order of the stages.
     pub fn counters(&self) -> &[StageCounters] {
         &self.counters
     }
 
-    /// The observer.
+    /// Returns the observer.
     pub fn observer(&self) -> &O {
         &self.observer
     }
 
-    /// The observer, to take what it gathered.
+    /// Returns the observer, to take what it collected.
     pub fn observer_mut(&mut self) -> &mut O {
         &mut self.observer
     }
@@ -202,7 +204,7 @@ impl<P: Clone, O: Observer<P>> Direction<P, O> {
         self.refresh_deadline();
     }
 
-    /// Moves a packet at one instant through the stages from `first` on, until one holds it.
+    /// Passes a packet at one instant through the stages from `first` on, until one holds it.
     fn pass(&mut self, first: usize, at: Instant, mut queued_packet: QueuedPacket<P>) {
         for index in first..self.stages.len() {
             queued_packet.entered = at;

@@ -1,20 +1,20 @@
-/// Why a packet was dropped. One table for counters, logs and summaries.
+/// The reason for a drop, in one table for counters, logs and summaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum DropReason {
-    /// The queue was at its limit when this packet came.
+    /// The queue was at its limit when this packet arrived.
     QueueFull,
-    /// The queue was at its limit and gave up this packet, which had waited longest.
+    /// The queue was at its limit and dropped this packet, which had waited longest.
     QueueHead,
-    /// Active queue management chose it.
+    /// Active queue management selected it.
     ActiveQueue,
     /// A random loss.
     Loss,
-    /// A list of positions or an earlier log said so.
+    /// A list of positions or an earlier log contained it.
     Recorded,
     /// The link was down.
     Outage,
-    /// The direction held as many packets as it ever may.
+    /// The direction held its maximum number of packets.
     Bound,
     /// It exceeded a policer's rate and burst.
     Policed,
@@ -33,7 +33,7 @@ impl DropReason {
         Self::Policed,
     ];
 
-    /// The reason's name in logs.
+    /// Returns the reason's name in logs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::QueueFull => "queue-full",

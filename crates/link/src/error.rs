@@ -1,25 +1,25 @@
 use eyelevel_units::UnitError;
 use thiserror::Error;
 
-/// Why stages cannot be built, in one line that names the place and the way out.
+/// An error of a stage's settings, whose one-line message names the place and the remedy.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SpecError {
-    /// A value is not what its quantity allows.
+    /// A value outside what its quantity allows.
     #[error("{place}: {error}")]
     Unit {
         /// The stage and key.
         place: String,
-        /// What is wrong with the value.
+        /// The error of the value.
         error: UnitError,
     },
-    /// A setting makes no sense.
+    /// An invalid setting.
     #[error("{place}: {problem}; {remedy}")]
     Setting {
         /// The stage and key.
         place: String,
         /// What is wrong.
         problem: String,
-        /// What to write instead.
+        /// The correct form.
         remedy: String,
     },
 }
@@ -38,7 +38,7 @@ impl SpecError {
     }
 }
 
-/// Attaches the place to a quantity's own message.
+/// Adds the place to a quantity's error.
 pub(crate) trait At<T> {
     fn at(self, place: impl FnOnce() -> String) -> Result<T, SpecError>;
 }

@@ -3,7 +3,7 @@ use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
 use crate::{DropReason, Ecn};
 use eyelevel_units::{Duration, Instant};
 
-/// What happened to a packet.
+/// An event of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// It entered the direction.
@@ -16,9 +16,9 @@ pub enum EventKind {
     },
     /// It left the direction.
     Release,
-    /// It is gone, `queued` after it had entered the stage.
+    /// It was dropped, `queued` after it had entered the stage.
     Dropped {
-        /// Why.
+        /// The reason.
         reason: DropReason,
         /// Time spent in the stage.
         queued: Duration,
@@ -28,38 +28,39 @@ pub enum EventKind {
         /// Time spent in the stage until then.
         queued: Duration,
     },
-    /// A second copy of it came into being.
+    /// A second copy of it was created.
     Duplicated,
-    /// A bit of it was chosen to be inverted.
+    /// A bit of it was selected for inversion.
     Corrupted,
-    /// An opportunity of a trace passed with `wire_bytes` of it unused. Such events come when the
-    /// next packet does, so `at` may lie before that of the event before.
+    /// An opportunity of a trace passed with `wire_bytes` of it unused. Such events are reported
+    /// when the next packet arrives, so `at` may be before that of the preceding event.
     Unused,
 }
 
-/// One entry for a log. Events come in the order of the model's time, [`EventKind::Unused`] apart.
+/// One entry of a log. Events are in the order of the model's time, except for
+/// [`EventKind::Unused`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The model's time, whenever the driver called.
     pub at: Instant,
-    /// The stage's place in the direction, from 0; for arrivals 0, for releases the last.
+    /// The stage's position in the direction, from 0; for arrivals 0, for releases the last.
     pub stage: u16,
-    /// The packet's place among the direction's arrivals, from 0; None where there is no packet.
+    /// The packet's position among the direction's arrivals, from 0; `None` if there is no packet.
     pub packet: Option<u64>,
     /// The packet's size, or that of an unused opportunity.
     pub wire_bytes: u32,
-    /// What happened.
+    /// The kind of event.
     pub kind: EventKind,
 }
 
-/// Sees what happens inside a direction. Every method has an empty default, so an observer that
-/// does not want something costs nothing for it; `()` is the observer that wants nothing.
+/// Observes the events inside a direction. Every method has an empty default, so an observer pays
+/// only for what it implements; `()` observes nothing.
 pub trait Observer<P> {
-    /// Something happened.
+    /// Handles an event.
     #[inline]
     fn event(&mut self, _event: &Event) {}
 
-    /// Whether unused opportunities of traces shall be reported one by one.
+    /// Returns whether unused opportunities of traces are reported one by one.
     #[inline]
     fn wants_unused(&self) -> bool {
         false
@@ -69,14 +70,14 @@ pub trait Observer<P> {
     #[inline]
     fn reclaim(&mut self, _payload: P) {}
 
-    /// A packet was duplicated: this payload is now held once more.
+    /// Handles a duplication: this payload is now held once more.
     #[inline]
     fn duplicated(&mut self, _payload: &P) {}
 }
 
 impl<P> Observer<P> for () {}
 
-/// Where a stage reports while it works: its counters and the direction's observer.
+/// The outputs of a stage: its counters and the direction's observer.
 pub(crate) struct Reports<'a, O> {
     pub stage: u16,
     pub counters: &'a mut StageCounters,
@@ -119,8 +120,8 @@ impl<O> Reports<'_, O> {
         self.observer.reclaim(queued_packet.packet.payload);
     }
 
-    /// The packet, if a stage without a limit of its own may hold one more than `held`; else it is
-    /// dropped.
+    /// Returns the packet if a stage without a limit of its own may hold one more than `held`; else
+    /// drops it.
     #[inline]
     pub(crate) fn within_bound<P>(
         &mut self,
@@ -138,7 +139,7 @@ impl<O> Reports<'_, O> {
         None
     }
 
-    /// Sets a packet's ECN bits; the caller knows that it is capable.
+    /// Marks an ECN-capable packet.
     pub(crate) fn mark<P>(&mut self, at: Instant, queued_packet: &mut QueuedPacket<P>)
     where
         O: Observer<P>,
@@ -154,7 +155,7 @@ impl<O> Reports<'_, O> {
         );
     }
 
-    /// An opportunity at `at` passed with `bytes` unused.
+    /// Reports an opportunity at `at` that passed with `bytes` unused.
     pub(crate) fn unused<P>(&mut self, at: Instant, bytes: u32)
     where
         O: Observer<P>,

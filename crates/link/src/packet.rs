@@ -4,19 +4,19 @@ use core::net::IpAddr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Ecn {
-    /// The sender does not understand marks: such a packet is dropped instead.
+    /// Not ECN-capable: such a packet is dropped instead of marked.
     #[default]
     NotEct = 0b00,
-    /// Capable, and of the low-latency service (L4S, RFC 9331).
+    /// ECN-capable, and of the low-latency service (L4S, RFC 9331).
     Ect1 = 0b01,
-    /// Capable.
+    /// ECN-capable.
     Ect0 = 0b10,
-    /// Congestion was experienced.
+    /// Congestion experienced.
     Ce = 0b11,
 }
 
 impl Ecn {
-    /// From the low two bits of the traffic class; the others are ignored.
+    /// Reads the low two bits of the traffic class; the others are ignored.
     pub const fn from_bits(bits: u8) -> Self {
         match bits & 0b11 {
             0b01 => Self::Ect1,
@@ -26,13 +26,13 @@ impl Ecn {
         }
     }
 
-    /// Whether a mark may stand in for a drop.
+    /// Returns whether a mark may replace a drop.
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotEct)
     }
 }
 
-/// One packet of wire size with what the stages may look at. The payload is the driver's own: a
+/// One packet's wire size and the fields that stages may read. The payload is the driver's own: a
 /// buffer's index, a number in a test. A stage clones it only to duplicate the packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet<P> {
@@ -44,14 +44,14 @@ pub struct Packet<P> {
     pub address: Option<IpAddr>,
     /// The packet's ECN bits; a queue may set [`Ecn::Ce`], the driver then rewrites the header.
     pub ecn: Ecn,
-    /// A bit of the packet, counted from its first, that the driver shall invert before it sends.
+    /// A bit of the packet, counted from its first, that the driver inverts before sending.
     pub corrupt_bit: Option<u32>,
-    /// What the driver needs to send it.
+    /// The driver's data to send it.
     pub payload: P,
 }
 
 impl<P> Packet<P> {
-    /// A packet of flow 0, without address, not ECN-capable.
+    /// Creates a packet of flow 0, without address, not ECN-capable.
     pub const fn new(wire_bytes: u32, payload: P) -> Self {
         Self {
             wire_bytes,

@@ -1,24 +1,26 @@
 use crate::SpecError;
 use serde::{Deserialize, Serialize};
 
-/// More lines than any recording needs: an hour of opportunities at 10 Gbit/s would be 3e9, a day at
-/// 5 Mbit/s is 3.6e7.
+/// The most lines of a recording: an hour of opportunities at 10 Gbit/s would be 3e9, a day at 5
+/// Mbit/s is 3.6e7.
 pub const VALUES_MAX: usize = 50_000_000;
 
-/// A file that was read.
+/// The contents of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileText {
-    /// What the configuration calls the file from then on: its name, or what stands for it.
+    /// The name by which the configuration refers to the file from then on: its own, or a
+    /// substitute.
     pub name: String,
-    /// What is in it.
+    /// Its text.
     pub text: String,
 }
 
-/// What reads a file by its name; an error says what is wrong with it.
+/// A function that reads a file by its name; an error describes what is wrong with it.
 pub type ReadFile<'a> = dyn FnMut(&str) -> Result<FileText, String> + 'a;
 
-/// A list of values that a configuration gives in place or as the name of a file with one value a
-/// line. The pure crate opens no file: [`crate::StageSpec::load_files`] reads it through the caller.
+/// A list of values that a configuration gives inline or as the name of a file with one value per
+/// line. The pure crate opens no file: [`crate::StageSpec::load_files`] reads it through the
+/// caller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded<T> {
     file: Option<String>,
@@ -26,7 +28,7 @@ pub struct Recorded<T> {
 }
 
 impl<T> Recorded<T> {
-    /// The values in place.
+    /// Creates a list of inline values.
     pub const fn from_values(values: Vec<T>) -> Self {
         Self {
             file: None,
@@ -34,7 +36,7 @@ impl<T> Recorded<T> {
         }
     }
 
-    /// The name of a file, still to be read.
+    /// Creates a list from the name of a file that is still to be read.
     pub fn from_file(name: impl Into<String>) -> Self {
         Self {
             file: Some(name.into()),
@@ -42,12 +44,12 @@ impl<T> Recorded<T> {
         }
     }
 
-    /// The file's name, where the values come from one.
+    /// Returns the file's name, if the values come from one.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
     }
 
-    /// The values, or the error that says that their file was not read or is empty.
+    /// Returns the values, or an error if their file was not read or is empty.
     pub(crate) fn values(&self, place: &str) -> Result<&[T], SpecError> {
         match (&self.values, &self.file) {
             (Some(values), _) if !values.is_empty() => Ok(values),
@@ -64,7 +66,7 @@ impl<T> Recorded<T> {
         }
     }
 
-    /// Reads the file, where there is one and it was not read yet. `parse` takes one line.
+    /// Reads the file, if there is one that was not read yet. `parse` parses one line.
     pub(crate) fn load(
         &mut self,
         read: &mut ReadFile<'_>,
@@ -83,7 +85,7 @@ impl<T> Recorded<T> {
     }
 }
 
-/// One value a line. The error names the file, the line and what was expected.
+/// Parses one value per line. The error names the file, the line and the expected form.
 pub(crate) fn parse_lines<T>(
     text: &str,
     name: &str,
@@ -118,7 +120,7 @@ pub(crate) fn parse_lines<T>(
     Ok(values)
 }
 
-/// A delay in milliseconds, at least 0.
+/// Parses a delay in milliseconds, at least 0.
 pub(crate) fn parse_ms(line: &str) -> Option<f64> {
     let plain = line
         .bytes()
@@ -142,7 +144,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Recorded<T> {
     }
 }
 
-/// A file is written as its name, whether it was read or not.
+/// A file is serialised as its name, whether it was read or not.
 impl<T: Serialize> Serialize for Recorded<T> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match (&self.file, &self.values) {

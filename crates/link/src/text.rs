@@ -1,14 +1,14 @@
-//! The text form of stages: `delay 20ms, rate 10.5 Mbit/s, queue droptail 200ms, loss 1%`.
+//! Parses the text form of stages: `delay 20ms, rate 10.5 Mbit/s, queue droptail 200ms, loss 1%`.
 //!
-//! Clauses are separated by commas and stand in the order in which a packet meets them. A clause is
-//! a stage's name (`-` may stand for `_`) and its values; a unit may follow its number after a
-//! space. `queue` is not a stage: it belongs to the rate, schedule, trace or cell in the clause right
+//! Clauses are separated by commas, in the order in which a packet passes them. A clause is a
+//! stage's name (`-` may replace `_`) and its values; a unit may follow its number after a space.
+//! `queue` is not a stage: it belongs to the rate, schedule, trace or cell in the clause right
 //! before it, or else right after it.
 
 use crate::words::Words;
 use crate::{QueueSpec, SpecError, StageSpec};
 
-/// What follows `queue`, as users read of it (`docs/reference/stages.md`).
+/// The words after `queue`, as documented (`docs/reference/stages.md`).
 pub const QUEUE_FOLLOWS: &str = "`infinite`; `droptail` or `drophead` with limits (TIME, SIZE, COUNT \
     `packets`); `codel`, `fq_codel`, `pie`, `red`, `dualpi2` with their settings";
 
@@ -38,7 +38,7 @@ impl StageSpec {
             return Ok(Vec::new());
         }
         let mut stages: Vec<Self> = Vec::new();
-        // A queue that waits for its link, and whether the last clause can take one.
+        // A queue whose link follows, and whether the last clause can take one.
         let mut waiting: Option<(Words<'_>, QueueSpec)> = None;
         let mut takes_queue = false;
         for (index, clause) in text.split(',').enumerate() {

@@ -4,7 +4,7 @@ use eyelevel_units::Instant;
 use std::collections::BinaryHeap;
 
 /// Packets that leave at instants which need not follow the order of their arrival. Of packets that
-/// leave at one instant, the one that came first leaves first.
+/// leave at one instant, the first to arrive leaves first.
 #[derive(Debug)]
 pub(crate) struct Timeline<P> {
     entries: BinaryHeap<Entry<P>>,
@@ -56,7 +56,7 @@ impl<P> Entry<P> {
     }
 }
 
-/// Reversed: the heap of the standard library hands out the greatest.
+/// Reversed: the heap of the standard library returns the greatest.
 impl<P> Ord for Entry<P> {
     fn cmp(&self, other: &Self) -> Ordering {
         other.key().cmp(&self.key())

@@ -5,10 +5,10 @@ use eyelevel_units::{BitRate, Duration};
 /// IP bytes that one opportunity carries.
 pub const OPPORTUNITY_BYTES: u32 = 1500;
 
-/// Later opportunities than 30 days are a mistake of units.
+/// The latest opportunity; one after more than 30 days is a mistake of units.
 pub const OPPORTUNITY_MS_MAX: u64 = 30 * 24 * 3_600_000;
 
-/// What a line of a trace holds, for messages.
+/// The contents of a trace's line, for messages.
 pub(crate) const LINE: &str = "a whole number of milliseconds";
 
 /// A packet-delivery trace in Mahimahi's format: each line is an opportunity to send, in whole
@@ -19,7 +19,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Reads the text of a trace; `name` begins every error.
+    /// Parses the text of a trace; `name` begins every error.
     ///
     /// # Errors
     /// When a line is not a number, is less than the line before, or the trace has no duration.
@@ -27,7 +27,7 @@ impl Trace {
         Self::new(parse_lines(text, name, parse_line, LINE)?).map_err(|error| error.with_file(name))
     }
 
-    /// From its opportunities.
+    /// Creates a trace from its opportunities.
     pub(crate) fn new(opportunities_ms: Vec<u64>) -> Result<Self, TraceError> {
         let Some(last) = opportunities_ms.last() else {
             return Err(TraceError::NoDuration);
@@ -55,17 +55,17 @@ impl Trace {
         Ok(Self { opportunities_ms })
     }
 
-    /// The opportunities in milliseconds since the trace's start.
+    /// Returns the opportunities in milliseconds since the trace's start.
     pub fn opportunities_ms(&self) -> &[u64] {
         &self.opportunities_ms
     }
 
-    /// The time after which the trace begins again.
+    /// Returns the time after which the trace repeats.
     pub fn duration(&self) -> Duration {
         Duration::from_millis(self.opportunities_ms[self.opportunities_ms.len() - 1])
     }
 
-    /// The mean rate with opportunities of so many bytes.
+    /// Returns the mean rate with opportunities of `opportunity_bytes`.
     pub fn mean_rate(&self, opportunity_bytes: u32) -> BitRate {
         let bits = self.opportunities_ms.len() as u128 * u128::from(opportunity_bytes) * 8;
         let per_second = bits * 1_000 / self.duration().as_millis();
@@ -77,7 +77,8 @@ impl Trace {
         self.opportunities_ms.len()
     }
 
-    /// When an opportunity of the `cycle`-th repetition (from 0) comes, since the path's start.
+    /// Returns the time of an opportunity in the `cycle`-th repetition (from 0), since the path's
+    /// start.
     pub(crate) fn offset(&self, cycle: u64, index: usize) -> Duration {
         let length = self.opportunities_ms[self.opportunities_ms.len() - 1];
         let ms = cycle
@@ -86,7 +87,8 @@ impl Trace {
         Duration::from_millis(ms)
     }
 
-    /// The first opportunity later than `elapsed` since the path's start: repetition and place.
+    /// Returns the first opportunity later than `elapsed` since the path's start: repetition and
+    /// position.
     pub(crate) fn first_after(&self, elapsed: Duration) -> (u64, usize) {
         let length = self.duration().as_nanos();
         let cycle = elapsed.as_nanos() / length;
@@ -97,13 +99,13 @@ impl Trace {
     }
 }
 
-/// One line of a trace: digits only, as Mahimahi reads it.
+/// Parses one line of a trace: digits only, as Mahimahi reads it.
 pub(crate) fn parse_line(line: &str) -> Option<u64> {
     let digits = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| line.parse().ok()).flatten()
 }
 
-/// What is wrong with the numbers of a trace.
+/// An error in the numbers of a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TraceError {
     Order {
@@ -119,7 +121,7 @@ pub(crate) enum TraceError {
 }
 
 impl TraceError {
-    /// The error of a trace read from a file.
+    /// Returns the error of a trace read from a file.
     pub(crate) fn with_file(self, name: &str) -> SpecError {
         match self {
             Self::Order { line, .. } | Self::TooLong { line, .. } => {
@@ -129,7 +131,7 @@ impl TraceError {
         }
     }
 
-    /// The error of a trace given in place.
+    /// Returns the error of a trace given inline.
     pub(crate) fn with_place(self, place: &str) -> SpecError {
         match self {
             Self::Order { line, .. } | Self::TooLong { line, .. } => {

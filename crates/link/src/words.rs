@@ -2,7 +2,7 @@ use crate::SpecError;
 use crate::error::At;
 use eyelevel_units::{BitRate, Bytes, Duration, Probability, parse_duration};
 
-/// The words of one clause, taken one by one. Every error quotes the clause.
+/// The words of one clause, consumed one by one. Every error quotes the clause.
 pub(crate) struct Words<'a> {
     clause: &'a str,
     index: usize,
@@ -34,7 +34,7 @@ impl<'a> Words<'a> {
         SpecError::setting(self.place(), problem, remedy)
     }
 
-    /// The next word.
+    /// Returns the next word.
     pub(crate) fn word(&mut self, expected: &str) -> Result<&'a str, SpecError> {
         let word = self.peek().ok_or_else(|| {
             self.error(
@@ -46,7 +46,7 @@ impl<'a> Words<'a> {
         Ok(word)
     }
 
-    /// Takes the next word where it is `word`.
+    /// Consumes the next word if it is `word`.
     pub(crate) fn take(&mut self, word: &str) -> bool {
         let found = self.peek() == Some(word);
         if found {
@@ -55,7 +55,7 @@ impl<'a> Words<'a> {
         found
     }
 
-    /// Whether the next word is `word`, which stays.
+    /// Returns whether the next word is `word`, without consuming it.
     pub(crate) fn next_is(&self, word: &str) -> bool {
         self.peek() == Some(word)
     }
@@ -64,7 +64,7 @@ impl<'a> Words<'a> {
         self.peek().is_none()
     }
 
-    /// Refuses what is left over.
+    /// Refuses left-over words.
     pub(crate) fn end(&self) -> Result<(), SpecError> {
         match self.peek() {
             None => Ok(()),
@@ -75,7 +75,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The next word, with the unit after it where a bare number comes first.
+    /// Returns the next word, with the unit after it if the word is a bare number.
     pub(crate) fn quantity(&mut self, expected: &str) -> Result<String, SpecError> {
         let number = self.word(expected)?;
         let bare = number
@@ -115,14 +115,14 @@ impl<'a> Words<'a> {
         )
     }
 
-    /// A number without a unit; infinity is none, since JSON could not write it.
+    /// Parses a number without a unit; infinity is refused, since JSON could not represent it.
     pub(crate) fn number(&mut self, expected: &str) -> Result<f64, SpecError> {
         let word = self.word(expected)?;
         let finite = word.parse().ok().filter(|number: &f64| number.is_finite());
         finite.ok_or_else(|| self.not_a_number(word, expected))
     }
 
-    /// A file's name: one word, so it cannot hold a space or a comma.
+    /// Returns a file's name: one word, so it cannot contain a space or a comma.
     pub(crate) fn file(&mut self) -> Result<&'a str, SpecError> {
         self.word("a file's name (one with a space or comma needs the JSON form)")
     }
@@ -146,13 +146,13 @@ impl<'a> Words<'a> {
             .map_err(|_| self.error(&format!("{text:?} is no limit"), REMEDY))
     }
 
-    /// A size in bytes.
+    /// Parses a size in bytes.
     pub(crate) fn bytes(&mut self, expected: &str) -> Result<u64, SpecError> {
         let text = self.quantity(expected)?;
         Ok(text.parse::<Bytes>().at(|| self.place())?.get())
     }
 
-    /// A count of packets, with or without the word "packets".
+    /// Parses a count of packets, with or without the word "packets".
     pub(crate) fn packets(&mut self) -> Result<u64, SpecError> {
         let count = self.count("a count of packets, such as 1000")?;
         let _ = self.take("packets");
@@ -166,7 +166,7 @@ impl<'a> Words<'a> {
         )
     }
 
-    /// The two sides of the next word at its `=`; a unit may stand apart on the right.
+    /// Splits the next word at its `=`; a unit may be apart on the right.
     pub(crate) fn pair(&mut self, expected: &str) -> Result<(&'a str, String), SpecError> {
         let word = self.word(expected)?;
         let Some((left, right)) = word.split_once('=') else {
@@ -194,7 +194,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Whether a word can be the unit of the number before it.
+/// Returns whether a word can be the unit of the number before it.
 fn is_unit(word: &str) -> bool {
     const UNITS: [&str; 12] = [
         "ns", "us", "µs", "ms", "s", "b", "kb", "mb", "gb", "%", "packets", "packet",
@@ -208,7 +208,7 @@ fn is_unit(word: &str) -> bool {
     UNITS.contains(&lower.as_str()) || LIKE_A_TIME.contains(&lower.as_str()) || like_a_rate
 }
 
-/// Milliseconds; exact to the nanosecond below eleven days.
+/// Converts to milliseconds; exact to the nanosecond below eleven days.
 pub(crate) fn as_ms(duration: Duration) -> f64 {
     duration.as_nanos() as f64 / 1e6
 }

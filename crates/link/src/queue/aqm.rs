@@ -5,7 +5,7 @@ use crate::error::At;
 use crate::queued_packet::QUEUED_PACKETS_MAX;
 use eyelevel_units::{Duration, duration_from_ms};
 
-/// A duration above 0.
+/// Returns a duration that must be above 0.
 pub(crate) fn positive_ms(ms: f64, key: &str, place: &str) -> Result<Duration, SpecError> {
     let duration = duration_from_ms(ms).at(|| format!("{place}: {key}"))?;
     if duration.is_zero() {
@@ -19,7 +19,7 @@ pub(crate) fn positive_ms(ms: f64, key: &str, place: &str) -> Result<Duration, S
     Ok(duration)
 }
 
-/// A limit of at least one packet and at most what a stage may hold.
+/// Checks a limit: at least one packet and at most what a stage may hold.
 pub(crate) fn limit_packets(limit: u64, place: &str) -> Result<u64, SpecError> {
     if (1..=QUEUED_PACKETS_MAX as u64).contains(&limit) {
         return Ok(limit);

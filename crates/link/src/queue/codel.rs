@@ -15,7 +15,7 @@ pub struct CodelSpec {
     pub target_ms: f64,
     /// Time in which a sender can react, in milliseconds: about the largest common RTT.
     pub interval_ms: f64,
-    /// Packets that may wait.
+    /// The limit of queued packets.
     pub limit_packets: u64,
     /// Whether capable packets are marked instead of dropped.
     pub ecn: bool,
@@ -33,7 +33,7 @@ impl Default for CodelSpec {
 }
 
 impl CodelSpec {
-    /// Reads what follows the discipline's name in the text form.
+    /// Parses the words after the discipline's name in the text form.
     pub(super) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let mut spec = Self::default();
         while !words.is_empty() {
@@ -54,7 +54,8 @@ impl CodelSpec {
     }
 }
 
-/// One full packet: a queue of no more is never too long (RFC 8289, section 4.4, `maxpacket`).
+/// The size of one full packet: a queue of at most that is never too long (RFC 8289, section 4.4,
+/// `maxpacket`).
 const PACKET_BYTES_MAX: u64 = 1_500;
 
 /// The settings of CoDel in the model's own units.
@@ -80,25 +81,26 @@ impl Parameters {
     }
 }
 
-/// The state machine of RFC 8289, section 5, apart from the store, so that FQ-CoDel can have one
-/// for each flow.
+/// The state machine of RFC 8289, section 5, apart from the store, so that FQ-CoDel has one for
+/// each flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Control {
-    /// When the delay will have been above target for one interval; None while it is not.
+    /// When the delay will have been above target for one interval; `None` while it is below.
     first_above: Option<Instant>,
     /// When the next packet is to be dropped, while `dropping`.
     drop_next: Instant,
-    /// Drops since `dropping` began, and what it was when it last began.
+    /// Drops since `dropping` began, and that count when it last began.
     count: u32,
     count_last: u32,
     dropping: bool,
 }
 
-/// A drop within so many intervals of the last spell goes on at about its rate (section 5.5).
+/// The number of intervals after a dropping period within which a new one continues at about its
+/// rate (section 5.5).
 const RESUME_INTERVALS: u32 = 16;
 
 impl Control {
-    /// The next packet to send; drops (or marks) on the way.
+    /// Returns the next packet to send; drops (or marks) others before it.
     pub(crate) fn dequeue<P, O: Observer<P>>(
         &mut self,
         parameters: &Parameters,
@@ -141,7 +143,7 @@ impl Control {
         next
     }
 
-    /// Begins a spell of dropping, at the last spell's rate where that was not long ago.
+    /// Begins a dropping period, at the last one's rate if that was recent.
     fn begin(&mut self, parameters: &Parameters, at: Instant) {
         self.dropping = true;
         let since_last = self.count.saturating_sub(self.count_last);
@@ -155,7 +157,7 @@ impl Control {
         self.drop_next = self.after(parameters, at);
     }
 
-    /// Takes the head packet and says whether the delay was too long for an interval.
+    /// Takes the head packet, and returns with it whether the delay was too long for an interval.
     fn take<P>(
         &mut self,
         parameters: &Parameters,
@@ -176,7 +178,7 @@ impl Control {
         (Some(queued_packet), too_long)
     }
 
-    /// The control law: drops come closer by the square root of their count.
+    /// Applies the control law: the interval of drops shrinks with the square root of their count.
     fn after(&self, parameters: &Parameters, from: Instant) -> Instant {
         from + parameters.interval.div_f64(f64::from(self.count).sqrt())
     }

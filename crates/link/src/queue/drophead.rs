@@ -5,9 +5,9 @@ use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
 use eyelevel_units::Instant;
 
-/// First in, first out; where an arriving packet would exceed a limit, the packets that have waited
-/// longest are dropped until it fits. A packet above the limit by itself empties the queue and waits
-/// there alone.
+/// A first-in, first-out queue; if an arriving packet would exceed a limit, the packets that have
+/// waited longest are dropped until it fits. A packet above the limit by itself empties the queue
+/// and waits there alone.
 #[derive(Debug)]
 pub(crate) struct DropHead<P> {
     limits: Limits,

@@ -5,7 +5,7 @@ use crate::observer::{Observer, Reports};
 use crate::queued_packet::QueuedPacket;
 use eyelevel_units::Instant;
 
-/// First in, first out; an arriving packet that would exceed a limit is dropped.
+/// A first-in, first-out queue; an arriving packet that would exceed a limit is dropped.
 #[derive(Debug)]
 pub(crate) struct DropTail<P> {
     limits: Limits,

@@ -2,7 +2,7 @@ use crate::queued_packet::QueuedPacket;
 use eyelevel_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Packets in order of arrival with their sum of bytes: the store of every discipline.
+/// Packets in order of arrival with the sum of their bytes: the store of every discipline.
 #[derive(Debug)]
 pub(crate) struct Fifo<P> {
     packets: VecDeque<QueuedPacket<P>>,
@@ -44,7 +44,7 @@ impl<P> Fifo<P> {
         self.packets.is_empty()
     }
 
-    /// How long the packet at the head has waited; zero where there is none.
+    /// Returns how long the packet at the head has waited; zero if there is none.
     pub(crate) fn age(&self, at: Instant) -> Duration {
         self.packets
             .front()
@@ -53,7 +53,7 @@ impl<P> Fifo<P> {
             })
     }
 
-    /// The number of the packet at the head; the greatest number where there is none.
+    /// Returns the number of the packet at the head; the largest number if there is none.
     pub(crate) fn head_number(&self) -> u64 {
         self.packets
             .front()

@@ -9,20 +9,20 @@ use eyelevel_units::{Instant, Seed};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// FQ-CoDel, fair queueing with CoDel in each queue (RFC 8290). The defaults are the RFC's, save
+/// FQ-CoDel, fair queueing with CoDel in each queue (RFC 8290). The defaults are the RFC's, except
 /// that the quantum is one full IP packet, without the Ethernet header.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FqCodelSpec {
-    /// Queues into which flows are hashed.
+    /// The number of queues into which flows are hashed.
     pub flows: u32,
-    /// Bytes that a queue may send in its turn.
+    /// The bytes that a queue may send per turn.
     pub quantum_bytes: u32,
-    /// Packets that may wait in all queues together.
+    /// The limit of queued packets in all queues together.
     pub limit_packets: u64,
-    /// As of CoDel.
+    /// CoDel's target, in milliseconds.
     pub target_ms: f64,
-    /// As of CoDel.
+    /// CoDel's interval, in milliseconds.
     pub interval_ms: f64,
     /// Whether capable packets are marked instead of dropped.
     pub ecn: bool,
@@ -42,7 +42,7 @@ impl Default for FqCodelSpec {
 }
 
 impl FqCodelSpec {
-    /// Reads what follows the discipline's name in the text form.
+    /// Parses the words after the discipline's name in the text form.
     pub(super) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let mut spec = Self::default();
         while !words.is_empty() {
@@ -64,9 +64,9 @@ impl FqCodelSpec {
     }
 }
 
-/// Most packets that one overload drops from the longest queue (section 4.1.3).
+/// The most packets that one overload drops from the longest queue (section 4.1.3).
 const DROP_BATCH_MAX: u64 = 64;
-/// More queues than flows on any path.
+/// The largest number of queues, more than any path has flows.
 const FLOWS_MAX: u32 = 65_536;
 
 #[derive(Debug)]
@@ -75,7 +75,7 @@ pub(crate) struct FqCodel<P> {
     quantum: i64,
     limit_packets: u64,
     flows: Vec<Flow<P>>,
-    /// Queues with packets, by turn: those that just became active, then the others.
+    /// Queues with packets, in order: those that just became active, then the others.
     new: VecDeque<usize>,
     old: VecDeque<usize>,
     packets: u64,
@@ -174,7 +174,7 @@ impl<P> FqCodel<P> {
                 }
                 None => {
                     self.leave(from_new);
-                    // A new queue passes once through the old list, lest it come first for ever.
+                    // A new queue passes once through the old list, lest it always come first.
                     if from_new && !self.old.is_empty() {
                         self.old.push_back(index);
                     } else {
@@ -204,7 +204,7 @@ impl<P> FqCodel<P> {
 
     /// Drops half of the longest queue (by bytes) from its head, at most a batch.
     fn drop_from_longest<O: Observer<P>>(&mut self, at: Instant, reports: &mut Reports<'_, O>) {
-        // Of equals the one whose head came first: nothing hangs on how flows are hashed.
+        // Of equals the one whose head came first: nothing depends on how flows are hashed.
         let key = |(_, flow): &(usize, &Flow<P>)| {
             (
                 flow.waiting.bytes(),

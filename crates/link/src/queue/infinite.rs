@@ -4,7 +4,7 @@ use crate::observer::{Observer, Reports};
 use crate::queued_packet::{QUEUED_PACKETS_MAX, QueuedPacket};
 use eyelevel_units::Instant;
 
-/// First in, first out, without a limit but the stage's bound on memory.
+/// A first-in, first-out queue without a limit other than the stage's bound on memory.
 #[derive(Debug)]
 pub(crate) struct Infinite<P> {
     waiting: Fifo<P>,

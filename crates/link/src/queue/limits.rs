@@ -5,26 +5,26 @@ use crate::words::{Limit, Words};
 use eyelevel_units::{BitRate, duration_from_ms};
 use serde::{Deserialize, Serialize};
 
-/// A full packet, with which a count of packets is a time.
+/// The size of a full packet, which converts a count of packets to a time.
 const PACKET_BYTES: u64 = 1500;
 
-/// The limits of a queue as configurations have them; at least one must be given.
+/// The limits of a queue in configurations; at least one must be given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LimitsSpec {
-    /// The bytes that the rate drains in this time (on a trace: its mean rate).
+    /// The bytes that the rate drains in this time, in milliseconds (on a trace: its mean rate).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_ms: Option<f64>,
-    /// Bytes of IP packets.
+    /// The limit in bytes of IP packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_bytes: Option<u64>,
-    /// Packets.
+    /// The limit in packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_packets: Option<u64>,
 }
 
 impl LimitsSpec {
-    /// The tightest limit as a time at `rate`, with full packets.
+    /// Returns the tightest limit as milliseconds at `rate`, with full packets.
     pub(super) fn ms_max(&self, rate: BitRate) -> f64 {
         let at_rate = |bytes: u64| bytes as f64 * 8e3 / rate.bits_per_second() as f64;
         let limits = [
@@ -36,7 +36,7 @@ impl LimitsSpec {
         limits.into_iter().flatten().fold(f64::INFINITY, f64::min)
     }
 
-    /// Reads one or more limits, at most one of each kind.
+    /// Parses one or more limits, at most one of each kind.
     pub(super) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let mut limits = Self::default();
         loop {
@@ -55,7 +55,7 @@ impl LimitsSpec {
     }
 }
 
-/// The limits of a queue, in bytes and packets; both hold.
+/// The limits of a queue, in bytes and packets; both apply.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     bytes: u64,
@@ -84,8 +84,8 @@ impl Limits {
         })
     }
 
-    /// Whether `bytes` more fit. An empty queue always takes one packet: a limit below one full
-    /// packet would otherwise be a link that carries nothing.
+    /// Returns whether `bytes` more fit. An empty queue always takes one packet: a limit below one
+    /// full packet would otherwise be a link that carries nothing.
     pub(crate) fn admit<P>(&self, queue: &Fifo<P>, bytes: u64) -> bool {
         queue.packets() == 0
             || (queue.bytes() + bytes <= self.bytes && queue.packets() < self.packets)

@@ -1,4 +1,4 @@
-//! What waits in front of a link: one discipline a file.
+//! Queue disciplines in front of a link, one per file.
 
 mod aqm;
 mod codel;
@@ -34,23 +34,23 @@ use red::Red;
 pub use red::RedSpec;
 use serde::{Deserialize, Serialize};
 
-/// What flows through a queue without a bound are given to fill it.
+/// The time to fill a queue without a bound, for flows' buffers.
 const INFINITE_MS: f64 = 1000.0;
 
-/// The round trip that CoDel (RFC 8289), PIE (RFC 8033) and DualPI2 (RFC 9332) are made for.
+/// The round trip for which CoDel (RFC 8289), PIE (RFC 8033) and DualPI2 (RFC 9332) are designed.
 const MANAGED_MS: f64 = 100.0;
 
-/// A queue discipline and its limits. A limit counts the packets that wait, without the one in
-/// transmission; several limits hold together; an empty queue takes a packet of any size.
+/// A queue discipline and its limits. A limit counts the queued packets, without the one in
+/// transmission; several limits apply together; an empty queue takes a packet of any size.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "discipline", rename_all = "snake_case", deny_unknown_fields)]
 pub enum QueueSpec {
-    /// Never drops.
+    /// A queue that never drops.
     #[default]
     Infinite,
-    /// Drops the arriving packet that would exceed a limit.
+    /// Drop tail: drops the arriving packet that would exceed a limit.
     Droptail(LimitsSpec),
-    /// Drops the packets that have waited longest until the arriving one fits.
+    /// Drop head: drops the packets that have waited longest until the arriving one fits.
     Drophead(LimitsSpec),
     /// Controlled delay.
     Codel(CodelSpec),
@@ -65,7 +65,7 @@ pub enum QueueSpec {
 }
 
 impl QueueSpec {
-    /// A drop-tail queue of `limit_ms` milliseconds.
+    /// Creates a drop-tail queue of `limit_ms` milliseconds.
     pub fn droptail_ms(limit_ms: f64) -> Self {
         Self::Droptail(LimitsSpec {
             limit_ms: Some(limit_ms),
@@ -73,7 +73,7 @@ impl QueueSpec {
         })
     }
 
-    /// A drop-tail queue of `limit_bytes` bytes.
+    /// Creates a drop-tail queue of `limit_bytes` bytes.
     pub fn droptail_bytes(limit_bytes: u64) -> Self {
         Self::Droptail(LimitsSpec {
             limit_bytes: Some(limit_bytes),
@@ -81,7 +81,7 @@ impl QueueSpec {
         })
     }
 
-    /// A drop-tail queue of `limit_packets` packets.
+    /// Creates a drop-tail queue of `limit_packets` packets.
     pub fn droptail_packets(limit_packets: u64) -> Self {
         Self::Droptail(LimitsSpec {
             limit_packets: Some(limit_packets),
@@ -89,7 +89,7 @@ impl QueueSpec {
         })
     }
 
-    /// What the queue holds at most, in milliseconds at `rate`.
+    /// Returns the most that the queue holds, in milliseconds at `rate`.
     pub(crate) fn ms_max(&self, rate: BitRate) -> f64 {
         match self {
             Self::Infinite => INFINITE_MS,
@@ -99,7 +99,7 @@ impl QueueSpec {
         }
     }
 
-    /// Reads what follows `queue` in the text form.
+    /// Parses the words after `queue` in the text form.
     pub(crate) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
         const NAMES: &str =
             "use infinite, droptail, drophead, codel, fq_codel, pie, red or dualpi2";
@@ -120,7 +120,7 @@ impl QueueSpec {
     }
 }
 
-/// A queue discipline at work. Static dispatch: a packet meets it twice.
+/// The state of a queue discipline. Static dispatch: a packet passes it twice.
 #[derive(Debug)]
 pub(crate) enum Queue<P> {
     Infinite(Infinite<P>),
@@ -161,7 +161,7 @@ impl<P> Queue<P> {
         })
     }
 
-    /// The path begins: periodic updates count from here.
+    /// Sets the path's start, from which periodic updates count.
     pub(crate) fn start(&mut self, origin: Instant) {
         match self {
             Self::Pie(queue) => queue.start(origin),
@@ -171,7 +171,7 @@ impl<P> Queue<P> {
         }
     }
 
-    /// Takes an arriving packet or drops packets.
+    /// Queues an arriving packet or drops packets.
     #[inline]
     pub(crate) fn enqueue<O: Observer<P>>(
         &mut self,
@@ -191,7 +191,7 @@ impl<P> Queue<P> {
         }
     }
 
-    /// Hands out the packet whose transmission begins at `at`.
+    /// Returns the packet whose transmission begins at `at`.
     #[inline]
     pub(crate) fn dequeue<O: Observer<P>>(
         &mut self,

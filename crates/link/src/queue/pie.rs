@@ -8,18 +8,18 @@ use crate::{DropReason, SpecError};
 use eyelevel_units::{Duration, Generator, Instant, Seed, duration_from_ms};
 use serde::{Deserialize, Serialize};
 
-/// PIE, proportional integral controller enhanced (RFC 8033), with the delay taken from timestamps
+/// PIE, proportional integral controller enhanced (RFC 8033), with the delay measured by timestamps
 /// (section 5.2) and with the de-randomisation of section 5.4. The defaults are the RFC's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PieSpec {
-    /// Delay that is aimed at, in milliseconds (QDELAY_REF).
+    /// The target delay, in milliseconds (QDELAY_REF).
     pub target_ms: f64,
     /// Time between updates of the drop probability, in milliseconds (T_UPDATE).
     pub update_ms: f64,
-    /// Length of a burst that passes unharmed, in milliseconds (MAX_BURST).
+    /// Length of a burst that is not affected, in milliseconds (MAX_BURST).
     pub burst_ms: f64,
-    /// Packets that may wait.
+    /// The limit of queued packets.
     pub limit_packets: u64,
     /// Whether capable packets are marked instead of dropped while the probability is below 10 %.
     pub ecn: bool,
@@ -38,7 +38,7 @@ impl Default for PieSpec {
 }
 
 impl PieSpec {
-    /// Reads what follows the discipline's name in the text form.
+    /// Parses the words after the discipline's name in the text form.
     pub(super) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let mut spec = Self::default();
         while !words.is_empty() {
@@ -63,7 +63,7 @@ impl PieSpec {
 /// Gains per second of delay (section 4.2).
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 1.25;
-/// Below a probability, the step is divided by so much (section 4.2).
+/// Probabilities below which the step is divided, and the divisors (section 4.2).
 const STEP_DIVISORS: [(f64, f64); 6] = [
     (0.000_001, 2_048.0),
     (0.000_01, 512.0),
@@ -74,15 +74,17 @@ const STEP_DIVISORS: [(f64, f64); 6] = [
 ];
 /// The largest step once the probability is at least 10 % (section 5.5).
 const STEP_MAX: f64 = 0.02;
-/// What is left of the probability an update when there is no delay (section 4.2).
+/// The factor of the probability per update when there is no delay (section 4.2).
 const DECAY: f64 = 0.98;
-/// Marks become drops from this probability on (section 5.1).
+/// The probability from which marks become drops (section 5.1).
 const MARK_PROBABILITY_MAX: f64 = 0.1;
-/// Two packets of this size are too little to drop from (section 4.1).
+/// The mean packet size; two such packets are too few to drop from (section 4.1).
 const PACKET_BYTES_MEAN: u64 = 1_500;
-/// With less accumulated probability there is no drop, with more there is one (section 5.4).
+/// The accumulated probability below which there is no drop, and above which there is always one
+/// (section 5.4).
 const ACCUMULATED: core::ops::Range<f64> = 0.85..8.5;
-/// More updates than this change nothing any more: the probability has decayed to 0 long before.
+/// The number of updates beyond which nothing changes: the probability has decayed to 0 long
+/// before.
 const UPDATES_MAX: u32 = 10_000;
 
 #[derive(Debug)]
@@ -159,7 +161,7 @@ impl<P> Pie<P> {
         self.waiting.is_empty()
     }
 
-    /// Section 4.1 with 5.4.
+    /// Returns whether an arriving packet is dropped early (section 4.1 with 5.4).
     fn drop_early(&mut self) -> bool {
         let quiet = self.delay_old < self.target / 2 && self.probability < 0.2;
         if quiet || self.waiting.bytes() <= 2 * PACKET_BYTES_MEAN {
@@ -179,7 +181,7 @@ impl<P> Pie<P> {
     }
 
     /// Runs the updates that were due since the last packet. Nothing but time passed in between, so
-    /// they come to the same as if a timer had run them, and an empty queue needs no timer.
+    /// the result is that of a timer, and an empty queue needs none.
     fn catch_up(&mut self, at: Instant) {
         for _ in 0..UPDATES_MAX {
             if self.update_next > at {
@@ -188,13 +190,13 @@ impl<P> Pie<P> {
             self.update_probability(self.update_next);
             self.update_next += self.update;
         }
-        // After so many updates of an idle queue only the phase of the next one matters.
+        // After that many updates of an idle queue only the phase of the next one matters.
         let behind = at.since(self.update_next).as_nanos() / self.update.as_nanos() + 1;
         let nanos = behind * self.update.as_nanos();
         self.update_next += Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
     }
 
-    /// Section 4.2, with the burst allowance of section 4.4.
+    /// Updates the drop probability (section 4.2), with the burst allowance of section 4.4.
     fn update_probability(&mut self, at: Instant) {
         self.delay = self.waiting.age(at);
         let (delay, old) = (self.delay.as_secs_f64(), self.delay_old.as_secs_f64());

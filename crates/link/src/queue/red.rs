@@ -7,29 +7,29 @@ use crate::{DropReason, SpecError};
 use eyelevel_units::{BitRate, Generator, Instant, Seed};
 use serde::{Deserialize, Serialize};
 
-/// A full packet: the paper's "typical small packet" by whose time an idle link lets the average
-/// fall, and what a count of packets is in time.
+/// The size of a full packet: the paper's "typical small packet", by whose time the average of an
+/// idle link decays, and the unit that converts a count of packets to time.
 const PACKET_BYTES: u64 = 1500;
 
 /// RED, random early detection (Floyd and Jacobson 1993, IEEE/ACM Transactions on Networking 1(4)),
-/// which counts packets. `gentle` is Floyd's of 2000 ("Recommendation on using the gentle variant
-/// of RED"), weight and largest probability are those that he recommends since 1997.
+/// which counts packets. `gentle` is Floyd's variant of 2000 ("Recommendation on using the gentle
+/// variant of RED"); weight and largest probability are those that he recommends since 1997.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RedSpec {
-    /// Average of waiting packets from which packets are chosen (the paper's min_th).
+    /// Average queue length from which packets are selected (the paper's min_th).
     pub packets_min: u64,
-    /// Average at which the chance is `probability_max` (max_th).
+    /// Average queue length at which the probability is `probability_max` (max_th).
     pub packets_max: u64,
-    /// The chance at `packets_max`, 0 to 1 (max_p).
+    /// The probability at `packets_max`, 0 to 1 (max_p).
     pub probability_max: f64,
-    /// Of the queue at hand in its average (w_q).
+    /// Weight of the current queue length in the average (w_q).
     pub weight: f64,
-    /// Whether the chance grows on to 1 at twice `packets_max`; else it is 1 from there on.
+    /// Whether the probability grows on to 1 at twice `packets_max`; else it is 1 above that.
     pub gentle: bool,
-    /// Packets that may wait.
+    /// The limit of queued packets.
     pub limit_packets: u64,
-    /// Whether capable packets that chance chose are marked instead of dropped.
+    /// Whether capable packets that were selected by probability are marked instead of dropped.
     pub ecn: bool,
 }
 
@@ -48,13 +48,13 @@ impl Default for RedSpec {
 }
 
 impl RedSpec {
-    /// What the average stays below, in time at `rate`.
+    /// Returns the bound of the average queue length, in milliseconds at `rate`.
     pub(super) fn ms_max(&self, rate: BitRate) -> f64 {
         let packets = self.packets_max.saturating_mul(2).min(self.limit_packets);
         packets as f64 * PACKET_BYTES as f64 * 8e3 / rate.bits_per_second() as f64
     }
 
-    /// Reads what follows the discipline's name in the text form.
+    /// Parses the words after the discipline's name in the text form.
     pub(super) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
         const KNOWN: &str = "min, max, probability, weight, limit, gentle, no-gentle, ecn, no-ecn";
         let mut spec = Self::default();
@@ -99,13 +99,13 @@ impl RedSpec {
     }
 }
 
-/// What is decided of an arriving packet.
+/// The decision on an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fate {
     Passes,
-    /// By chance: a mark may stand in.
+    /// Selected by probability: a mark may replace the drop.
     Chosen,
-    /// The average is too long: a mark would not do (RFC 3168, section 7).
+    /// Dropped because the average is too long: a mark would not do (RFC 3168, section 7).
     Forced,
 }
 
@@ -116,9 +116,9 @@ pub(crate) struct Red<P> {
     waiting: Fifo<P>,
     generator: Generator,
     average: f64,
-    /// Packets since the last that was chosen; none while the average is below the minimum.
+    /// Packets since the last one selected; `None` while the average is below the minimum.
     count: Option<u64>,
-    /// Since when nothing waits.
+    /// The time since when the queue is empty.
     empty_since: Instant,
 }
 
@@ -179,22 +179,22 @@ impl<P> Red<P> {
         self.waiting.is_empty()
     }
 
-    /// Figure 2 of the paper: the moving average, which after a time without a queue falls as if so
-    /// many small packets had come meanwhile as the link could have sent.
+    /// Updates the moving average (figure 2 of the paper), which after an idle time decays as if as
+    /// many small packets had arrived as the link could have sent.
     fn update_average(&mut self, at: Instant) {
         let weight = self.spec.weight;
         if self.waiting.is_empty() {
             let packet = u128::from(PACKET_BYTES) * 8 * 1_000_000_000;
             let packets = at.since(self.empty_since).as_nanos() * self.rate_bit_s / packet;
             self.average *= power(1.0 - weight, packets);
-            // Counted: an arrival that does not stay would otherwise let it fall again.
+            // Counted: an arrival that does not stay would otherwise let it decay again.
             self.empty_since = if packets > 0 { at } else { self.empty_since };
         } else {
             self.average += weight * (self.waiting.packets() as f64 - self.average);
         }
     }
 
-    /// Of the arriving packet, by the average (sections 4 and 7: drops are spread evenly).
+    /// Decides on the arriving packet by the average (sections 4 and 7: drops are spread evenly).
     fn decide(&mut self) -> Fate {
         let (low, high) = (self.spec.packets_min as f64, self.spec.packets_max as f64);
         let p_max = self.spec.probability_max;
@@ -218,7 +218,8 @@ impl<P> Red<P> {
     }
 }
 
-/// By repeated squaring: the same bits on every machine, as those of `powf` need not be.
+/// Raises to a power by repeated squaring, with the same bits on every machine, which `powf` does
+/// not guarantee.
 fn power(mut base: f64, mut exponent: u128) -> f64 {
     let mut result = 1.0;
     while exponent > 0 {

@@ -11,7 +11,7 @@ use eyelevel_units::{Duration, Instant, Seed, duration_from_ms, parse_duration};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A fixed one-way delay of its own for each origin address.
+/// A fixed one-way delay for each origin address.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AddressDelaySpec {
@@ -60,7 +60,8 @@ impl StageSettings for AddressDelaySpec {
     }
 }
 
-/// Packets of different addresses may overtake each other, those of one address never do.
+/// The state of the delays: packets of different addresses may overtake each other, those of one
+/// address never do.
 #[derive(Debug)]
 pub(crate) struct AddressDelay<P> {
     delays: BTreeMap<IpAddr, Duration>,

@@ -8,11 +8,11 @@ use crate::words::Words;
 use eyelevel_units::{Generator, Instant, Probability, Seed};
 use serde::{Deserialize, Serialize};
 
-/// A bit of some packets is inverted.
+/// A stage that inverts one bit of some packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CorruptSpec {
-    /// The chance, from 0 to 1.
+    /// The probability, from 0 to 1.
     pub probability: f64,
 }
 
@@ -27,8 +27,9 @@ impl StageSettings for CorruptSpec {
     }
 }
 
-/// Chooses one bit of some packets to be inverted by the driver. The whole IP packet is at risk, its
-/// header too, as on a real wire; whoever checks a checksum then drops it. Two draws a packet.
+/// Selects one bit of some packets, which the driver inverts. It may be any bit of the IP packet,
+/// its header included, as on a real wire; receivers drop packets whose checksum fails. Two random
+/// draws per packet.
 #[derive(Debug)]
 pub(crate) struct Corrupt {
     probability: Probability,

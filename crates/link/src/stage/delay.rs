@@ -9,7 +9,7 @@ use eyelevel_units::{Duration, Instant, Seed, duration_from_ms};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Every packet leaves `delay_ms` after it came.
+/// A stage in which every packet leaves `delay_ms` after it arrived.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DelaySpec {

@@ -9,11 +9,11 @@ use eyelevel_units::{Generator, Instant, Probability, Seed};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Some packets come twice.
+/// A stage that sends some packets twice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DuplicateSpec {
-    /// The chance, from 0 to 1.
+    /// The probability, from 0 to 1.
     pub probability: f64,
 }
 
@@ -28,12 +28,12 @@ impl StageSettings for DuplicateSpec {
     }
 }
 
-/// Sends some packets twice: the copy leaves right behind its original. One draw a packet.
+/// Sends some packets twice: the copy leaves right behind its original. One random draw per packet.
 #[derive(Debug)]
 pub(crate) struct Duplicate<P> {
     probability: Probability,
     generator: Generator,
-    /// Copies on their way out, with the instant of their originals.
+    /// Copies that have not left, with the instant of their originals.
     copies: VecDeque<(Instant, QueuedPacket<P>)>,
 }
 

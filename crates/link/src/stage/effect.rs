@@ -1,22 +1,23 @@
-//! What stages come to: the numbers by which others size buffers and set time limits.
+//! Derives the rates, delays and queues of stages, by which others size buffers and set time
+//! limits.
 
 use crate::{QueueSpec, SpecError, StageSpec};
 use eyelevel_units::{BitRate, Duration};
 use serde::Serialize;
 
-/// What one stage does to every packet.
+/// The effect of one stage on every packet.
 #[derive(Debug)]
 pub(crate) struct Effect<'a> {
-    /// By how much every packet is delayed at least, without the time on a link.
+    /// The smallest delay of every packet, without the time on a link.
     pub delay_min: Duration,
-    /// Of what limits the rate: the mean in the long run.
+    /// The long-term mean rate, if the stage limits it.
     pub rate: Option<BitRate>,
-    /// Of a link: its queue.
+    /// The queue, if the stage is a link.
     pub queue: Option<&'a QueueSpec>,
 }
 
 impl<'a> Effect<'a> {
-    /// Some packets pass at once, and none waits for another.
+    /// The effect of a stage that passes some packets at once and queues none.
     pub const NONE: Self = Self {
         delay_min: Duration::ZERO,
         rate: None,
@@ -30,7 +31,7 @@ impl<'a> Effect<'a> {
         }
     }
 
-    /// A limit of the rate behind which nothing waits.
+    /// Returns the effect of a rate limit without a queue.
     pub fn policer(rate: BitRate) -> Self {
         Self {
             rate: Some(rate),
@@ -47,19 +48,19 @@ impl<'a> Effect<'a> {
     }
 }
 
-/// What a direction's stages come to.
+/// The rate, delay and queue of a direction's stages.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DirectionFacts {
     /// The lowest mean rate of links and policers; 0 without one.
     pub rate_bit_s: u64,
-    /// By how much every packet is delayed at least, without the time on links.
+    /// The smallest delay of every packet, without the time on links, in milliseconds.
     pub delay_ms_min: f64,
-    /// What the queues hold at most, in time at `rate_bit_s`.
+    /// The most that the queues hold, in milliseconds at `rate_bit_s`.
     pub queue_ms_max: f64,
 }
 
 impl DirectionFacts {
-    /// Of stages whose files were read.
+    /// Computes the facts of stages whose files were read.
     ///
     /// # Errors
     /// When a number is out of range or a file was not read.

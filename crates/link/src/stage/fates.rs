@@ -10,15 +10,15 @@ use crate::{DropReason, SpecError};
 use eyelevel_units::{Duration, Instant, Seed, duration_from_ms};
 use serde::{Deserialize, Serialize};
 
-/// What happened to each packet of an earlier log happens to the packets of this run, one by one:
-/// another controller meets the same luck.
+/// A stage that repeats the delays and drops of an earlier log, packet by packet: another
+/// controller gets the same conditions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FatesSpec {
-    /// For each packet its delay from arrival to release in milliseconds, or null where it was
-    /// dropped. In a file one a line, `lost` for a dropped one.
+    /// For each packet its delay from arrival to release in milliseconds, or null if it was
+    /// dropped. In a file one per line, `lost` for a dropped one.
     pub delays_ms: Recorded<Option<f64>>,
-    /// Begins again after the last; without it, later packets pass at once.
+    /// Whether the list repeats; if not, later packets pass at once.
     #[serde(default)]
     pub repeat: bool,
     /// Whether a packet may overtake another one; if not, it waits for those before it.
@@ -38,7 +38,7 @@ impl StageSettings for FatesSpec {
     fn effect(&self) -> Result<Effect<'_>, SpecError> {
         let delays_ms = self.delays_ms.values("delays_ms")?.iter().flatten();
         let least_ms = delays_ms.copied().reduce(f64::min);
-        // Without repetition, what comes after the list passes at once.
+        // Without repetition, packets after the list pass at once.
         let least_ms = least_ms.filter(|_| self.repeat).unwrap_or(0.0);
         Ok(Effect::delay(
             duration_from_ms(least_ms).at(|| "delays_ms".into())?,

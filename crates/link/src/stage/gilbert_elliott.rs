@@ -13,19 +13,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GilbertElliottSpec {
-    /// Chance a packet to go from the good state to the bad one.
+    /// Probability per packet to change from the good state to the bad one.
     pub good_to_bad: f64,
-    /// Chance a packet to go from the bad state to the good one.
+    /// Probability per packet to change from the bad state to the good one.
     pub bad_to_good: f64,
-    /// Loss in the good state.
+    /// Loss probability in the good state.
     #[serde(default)]
     pub loss_good: f64,
-    /// Loss in the bad state.
+    /// Loss probability in the bad state.
     #[serde(default = "always")]
     pub loss_bad: f64,
 }
 
-/// Gilbert's own model loses half in the bad state; the simple one of two parameters loses all.
+/// Returns the default loss of the bad state: all, as in the simple model of two parameters,
+/// whereas Gilbert's own loses half.
 const fn always() -> f64 {
     1.0
 }
@@ -51,8 +52,8 @@ impl StageSettings for GilbertElliottSpec {
     }
 }
 
-/// A packet meets the loss of the state it finds, then the state may change for the next one. The
-/// first packet finds the good state. Two draws a packet.
+/// The state of the chain. A packet has the loss of the current state, then the state may change
+/// for the next one. The first packet finds the good state. Two random draws per packet.
 #[derive(Debug)]
 pub(crate) struct GilbertElliott {
     leave: [Probability; 2],

@@ -6,18 +6,18 @@ use crate::words::Words;
 use crate::{QueueSpec, SpecError};
 use eyelevel_units::{Instant, Seed};
 
-/// A stage as configurations have it.
+/// The settings of a stage in configurations.
 pub(crate) trait StageSettings: Sized {
-    /// Whether it is a link: sends one packet after the other, the others wait in its queue.
+    /// Whether it is a link: sends one packet after the other, and queues the others.
     const IS_LINK: bool = false;
 
-    /// Reads what follows the stage's name in the text form.
+    /// Parses the words after the stage's name in the text form.
     fn parse(words: &mut Words<'_>) -> Result<Self, SpecError>;
 
-    /// What the stage does to every packet; its files have been read.
+    /// Returns the stage's effect on every packet; its files have been read.
     fn effect(&self) -> Result<Effect<'_>, SpecError>;
 
-    /// The queue, of a stage that is a link.
+    /// Returns the queue, if the stage is a link.
     fn queue_mut(&mut self) -> Option<&mut QueueSpec> {
         None
     }
@@ -28,17 +28,17 @@ pub(crate) trait StageSettings: Sized {
     }
 }
 
-/// A stage at work.
+/// The state of a stage.
 pub(crate) trait StageState<P>: Sized {
     type Settings: StageSettings;
 
     /// Builds the stage; `place` ("stage 2 (rate)") begins every error.
     fn new(settings: &Self::Settings, seed: Seed, place: &str) -> Result<Self, SpecError>;
 
-    /// The path begins: what happens by the clock counts from here.
+    /// Sets the path's start, from which events at fixed times count.
     fn start(&mut self, _origin: Instant) {}
 
-    /// A packet enters at `at`; every event of this stage up to `at` has been handled. Returns it
+    /// Handles a packet that enters at `at`, after every event of this stage up to `at`. Returns it
     /// if it leaves at the same instant.
     fn handle_packet<O: Observer<P>>(
         &mut self,
@@ -47,14 +47,14 @@ pub(crate) trait StageState<P>: Sized {
         reports: &mut Reports<'_, O>,
     ) -> Option<QueuedPacket<P>>;
 
-    /// The next event; [`Instant::MAX`] if the stage keeps no packet.
+    /// Returns the next event; [`Instant::MAX`] if the stage holds no packet.
     #[inline]
     fn deadline(&self) -> Instant {
         Instant::MAX
     }
 
-    /// Handles the event due at `at`, which is the deadline. Returns a packet that leaves; another
-    /// one that leaves at the same instant leaves the deadline where it is.
+    /// Handles the event due at `at`, which is the deadline. Returns a packet that leaves; if
+    /// another one leaves at the same instant, the deadline is unchanged.
     #[inline]
     fn handle_timeout<O: Observer<P>>(
         &mut self,
@@ -65,7 +65,7 @@ pub(crate) trait StageState<P>: Sized {
     }
 }
 
-/// Large states are kept behind a pointer, so that small ones stay close together.
+/// Boxes large states, so that small ones stay close together.
 impl<P, S: StageState<P>> StageState<P> for Box<S> {
     type Settings = S::Settings;
 

@@ -8,11 +8,11 @@ use crate::{DropReason, SpecError};
 use eyelevel_units::{Generator, Instant, Probability, Seed};
 use serde::{Deserialize, Serialize};
 
-/// Each packet is lost independently.
+/// A stage that loses each packet independently.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LossSpec {
-    /// The chance, from 0 to 1.
+    /// The probability, from 0 to 1.
     pub probability: f64,
 }
 
@@ -27,8 +27,8 @@ impl StageSettings for LossSpec {
     }
 }
 
-/// Independent loss: one draw a packet, whatever the probability, so that changing it moves no
-/// other packet's luck.
+/// Loses packets independently: one random draw per packet, whatever the probability, so that
+/// changing it shifts no other packet's draw.
 #[derive(Debug)]
 pub(crate) struct Loss {
     probability: Probability,

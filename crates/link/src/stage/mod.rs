@@ -1,5 +1,5 @@
-//! What a packet meets on its way: one stage a file, with its settings, its text form and its state,
-//! and one table of them all.
+//! The stages of a direction: one per file, with its settings, its text form and its state, and one
+//! table of them all.
 
 mod address_delay;
 mod cell;
@@ -60,14 +60,14 @@ pub use token_bucket::TokenBucketSpec;
 use trace::TraceLink;
 pub use trace::TraceSpec;
 
-/// A kind of stage, as users read of it.
+/// The documentation of a kind of stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct StageKind {
     /// The name in configurations.
     pub name: &'static str,
-    /// What it does, in a sentence.
+    /// Its effect, in a sentence.
     pub does: &'static str,
-    /// What follows the name in the text form.
+    /// The words after the name in the text form.
     pub follows: &'static str,
     /// The keys of the JSON form, with defaults in parentheses.
     pub keys: &'static str,
@@ -75,8 +75,8 @@ pub struct StageKind {
     pub is_link: bool,
 }
 
-/// Makes of the table the two enums, of settings and of states, and all that goes by the stage: static
-/// dispatch, since every packet meets every stage.
+/// Generates the two enums, of settings and of states, and their methods from the table: static
+/// dispatch, since every packet passes every stage.
 macro_rules! stages {
     ($(#[doc = $doc:literal] $name:literal: $stage:ident($settings:ty) => $state:ty, $follows:literal, $keys:literal;)+) => {
         /// One stage of a direction as configurations write it (`spec/lab-events.md`).
@@ -87,7 +87,7 @@ macro_rules! stages {
         }
 
         impl StageSpec {
-            /// Every stage, as users read of it.
+            /// Every kind of stage, with its documentation.
             pub const KINDS: &[StageKind] = &[$(StageKind {
                 name: $name,
                 does: $doc.trim_ascii_start(),
@@ -96,14 +96,14 @@ macro_rules! stages {
                 is_link: <$settings as StageSettings>::IS_LINK,
             }),+];
 
-            /// The stage's name in configurations.
+            /// Returns the stage's name in configurations.
             pub const fn name(&self) -> &'static str {
                 match self {
                     $(Self::$stage(_) => $name,)+
                 }
             }
 
-            /// The stage of this name, with what follows it in the text form; none if there is no
+            /// Parses the stage of this name and its words in the text form; `None` if there is no
             /// such stage.
             pub(crate) fn parse(name: &str, words: &mut Words<'_>) -> Option<Result<Self, SpecError>> {
                 match name {
@@ -112,21 +112,22 @@ macro_rules! stages {
                 }
             }
 
-            /// Whether it is a link, which sends one packet after the other and has a queue.
+            /// Returns whether it is a link, which sends one packet after the other and has a
+            /// queue.
             pub fn is_link(&self) -> bool {
                 match self {
                     $(Self::$stage(_) => <$settings as StageSettings>::IS_LINK,)+
                 }
             }
 
-            /// The stage's queue, if it is a link.
+            /// Returns the stage's queue, if it is a link.
             pub(crate) fn queue_mut(&mut self) -> Option<&mut QueueSpec> {
                 match self {
                     $(Self::$stage(settings) => settings.queue_mut(),)+
                 }
             }
 
-            /// What the stage does to every packet.
+            /// Returns the stage's effect on every packet.
             pub(crate) fn effect(&self) -> Result<Effect<'_>, SpecError> {
                 match self {
                     $(Self::$stage(settings) => settings.effect(),)+
@@ -134,7 +135,8 @@ macro_rules! stages {
             }
 
             /// Reads the files that a stage names, with `read` (name to text), which only a driver
-            /// can do and which says what the file is called from then on. A stage that names none is left as it is.
+            /// can do and which returns the name that refers to the file from then on. A stage
+            /// without files is left unchanged.
             ///
             /// # Errors
             /// When a file cannot be read or one of its lines is wrong; the message names file and
@@ -146,7 +148,7 @@ macro_rules! stages {
             }
         }
 
-        /// A stage at work; its methods are those of [`StageState`].
+        /// The state of a stage; its methods are those of [`StageState`].
         #[derive(Debug)]
         pub(crate) enum Stage<P> {
             $($stage($state),)+
@@ -200,8 +202,8 @@ macro_rules! stages {
     };
 }
 
-// The table of stages. A line: the name in configurations, the settings, the state, what follows the
-// name in the text form, and the keys of the JSON form (`docs/reference/stages.md`).
+// The table of stages. Each line: the name in configurations, the settings, the state, the words
+// after the name in the text form, and the keys of the JSON form (`docs/reference/stages.md`).
 stages! {
     /// Each packet leaves a fixed time after it arrived.
     "delay": Delay(DelaySpec) => Delay<P>,

@@ -8,18 +8,18 @@ use crate::{DropReason, SpecError};
 use eyelevel_units::{Duration, Generator, Instant, Seed, duration_from_ms};
 use serde::{Deserialize, Serialize};
 
-/// A link that is down at times and then loses every packet that comes. It starts up.
+/// A link that is down at times and then loses every packet. It starts up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum OutageSpec {
-    /// Times up and down are drawn from exponential distributions (Mahimahi's mm-onoff).
+    /// Durations up and down are drawn from exponential distributions (Mahimahi's mm-onoff).
     Exponential {
         /// Mean time up in milliseconds.
         on_mean_ms: f64,
         /// Mean time down in milliseconds.
         off_mean_ms: f64,
     },
-    /// Times up and down are fixed (Mahimahi's mm-intermittent).
+    /// Durations up and down are fixed (Mahimahi's mm-intermittent).
     Periodic {
         /// Time up in milliseconds.
         on_ms: f64,
@@ -28,10 +28,11 @@ pub enum OutageSpec {
     },
 }
 
-/// Shorter mean times would make a packet after a long pause draw millions of numbers.
+/// The smallest mean: with a shorter one, a packet after a long pause would draw millions of
+/// numbers.
 const MEAN_MIN: Duration = Duration::from_millis(1);
 
-/// The most switches that one packet catches up with: hours without a packet at the least means.
+/// The most switches that one packet catches up with: hours without a packet at the smallest means.
 const SWITCHES_MAX: u32 = 10_000_000;
 
 impl StageSettings for OutageSpec {
@@ -133,7 +134,7 @@ impl<P> StageState<P> for Outage {
 }
 
 impl Outage {
-    /// The state at `at`; a switch at that very instant has happened.
+    /// Returns whether the link is down at `at`; a switch at that very instant has happened.
     fn is_down(&mut self, at: Instant) -> bool {
         match &mut self.process {
             Process::Periodic { on, cycle } => {

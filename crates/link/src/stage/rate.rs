@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateSpec {
-    /// Bits of IP packets a second.
+    /// The rate in bits of IP packets per second.
     pub rate_bit_s: u64,
     /// The queue; unbounded if it is not given.
     #[serde(default)]
@@ -40,8 +40,8 @@ impl StageSettings for RateSpec {
     }
 }
 
-/// A link of constant rate: one packet in transmission, the others in the queue. A packet leaves
-/// when its last bit has been sent.
+/// The state of a link: one packet in transmission, the others in the queue. A packet leaves when
+/// its last bit has been sent.
 #[derive(Debug)]
 pub(crate) struct Rate<P> {
     transmitter: Transmitter,
@@ -111,7 +111,7 @@ impl<P> StageState<P> for Rate<P> {
 }
 
 impl<P> Rate<P> {
-    /// Begins the transmission of the next waiting packet, where there is one.
+    /// Begins the transmission of the next queued packet, if there is one.
     fn begin<O: Observer<P>>(&mut self, at: Instant, reports: &mut Reports<'_, O>) {
         self.in_transmission = self.queue.dequeue(at, reports);
         if let Some(next) = &self.in_transmission {

@@ -9,13 +9,13 @@ use crate::{DropReason, SpecError};
 use eyelevel_units::{Instant, Seed};
 use serde::{Deserialize, Serialize};
 
-/// Loses the packets at given positions.
+/// A stage that loses the packets at given positions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedLossSpec {
-    /// Positions among the packets that reach this stage, from 0; in a file one a line.
+    /// Positions among the packets that reach this stage, from 0; in a file one per line.
     pub positions: Recorded<u64>,
-    /// Repeats the list after so many packets; without it, later packets pass.
+    /// The number of packets after which the list repeats; without it, later packets pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period_packets: Option<u64>,
 }

@@ -8,23 +8,23 @@ use crate::{DropReason, SpecError};
 use eyelevel_units::{BitRate, Instant, Seed};
 use serde::{Deserialize, Serialize};
 
-/// The least burst: one full packet, else every full packet would be dropped at any rate (RFC 2697,
-/// section 3, wants at least the largest packet of the stream).
+/// The smallest burst: one full packet, else every full packet would be dropped at any rate (RFC
+/// 2697, section 3, wants at least the largest packet of the stream).
 const BURST_BYTES_MIN: u64 = 1500;
 
-/// More than any policer allows at once; so that the arithmetic cannot overflow.
+/// The largest burst, more than any policer allows, so that the arithmetic cannot overflow.
 const BURST_BYTES_MAX: u64 = 1 << 40;
 
-/// A policer: what exceeds the rate by more than the burst is dropped at once, nothing is queued.
+/// A policer: packets beyond the rate and burst are dropped at once, nothing is queued.
 ///
-/// One bucket of `burst_bytes` that is full when the path begins and gains `rate_bit_s`. A packet for
-/// which there is enough passes and takes its bytes, another is dropped and takes none: the committed
-/// rate and burst size of RFC 2697 and 2698, colour-blind, with all that is not green dropped. Bytes
-/// are of IP packets, header included, as in section 3 of both.
+/// One bucket of `burst_bytes` that is full when the path begins and gains `rate_bit_s`. A packet
+/// with enough tokens passes and consumes its bytes, another is dropped and consumes none: the
+/// committed rate and burst size of RFC 2697 and 2698, colour-blind, with everything but green
+/// dropped. Bytes are of IP packets, header included, as in section 3 of both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TokenBucketSpec {
-    /// Bits of IP packets a second that pass in the long run.
+    /// The long-term rate in bits of IP packets per second.
     pub rate_bit_s: u64,
     /// Bytes that pass at once after a pause.
     pub burst_bytes: u64,
@@ -44,7 +44,8 @@ impl StageSettings for TokenBucketSpec {
     }
 }
 
-/// Tokens are billionths of a bit, of which each nanosecond brings the rate: nothing is rounded.
+/// The state of the bucket. Tokens are billionths of a bit, of which each nanosecond adds the rate:
+/// nothing is rounded.
 #[derive(Debug)]
 pub(crate) struct TokenBucket {
     per_nanosecond: u128,

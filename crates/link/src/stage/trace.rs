@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 
 /// A link that sends only at the instants of a packet-delivery trace, as Mahimahi's mm-link does.
 ///
-/// At each opportunity up to `opportunity_bytes` leave: several small packets, or a part of a larger
-/// one, which leaves with the opportunity that completes it. What an opportunity does not use is
-/// lost. A packet that comes at the very instant of an opportunity is too late for it.
+/// At each opportunity up to `opportunity_bytes` leave: several small packets, or a part of a
+/// larger one, which leaves with the opportunity that completes it. The unused part of an
+/// opportunity is lost. A packet that arrives at the very instant of an opportunity is too late for
+/// it.
 ///
 /// Mahimahi counts the 4 bytes that its TUN device puts before a packet, in packets and in
 /// opportunities (1504 bytes): `opportunity_bytes` 1504 and `packet_overhead_bytes` 4 do the same.
@@ -22,19 +23,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceSpec {
-    /// The opportunities in whole milliseconds since the path's start; in a file one a line.
+    /// The opportunities in whole milliseconds since the path's start; in a file one per line.
     pub trace: Recorded<u64>,
-    /// Whether the link is dead after the trace's end; otherwise the trace is repeated, each time
-    /// from the millisecond of its last opportunity on.
+    /// Whether the link is dead after the trace's end; otherwise the trace repeats, each time from
+    /// the millisecond of its last opportunity on.
     #[serde(default)]
     pub once: bool,
     /// Bytes that an opportunity carries.
     #[serde(default = "opportunity_bytes")]
     pub opportunity_bytes: u32,
-    /// Bytes by which a packet counts more than its IP size.
+    /// Bytes added to a packet's IP size.
     #[serde(default)]
     pub packet_overhead_bytes: u32,
-    /// The queue; unbounded where it is not given. A limit in milliseconds counts at the mean rate.
+    /// The queue; unbounded if it is not given. A limit in milliseconds counts at the mean rate.
     #[serde(default)]
     pub queue: QueueSpec,
 }
@@ -74,7 +75,7 @@ impl StageSettings for TraceSpec {
             return Ok(());
         };
         self.trace.load(read, trace::parse_line, trace::LINE)?;
-        // Checked as a whole, so that a wrong order is found with its line.
+        // Checked as a whole, so that the error of a wrong order names its line.
         let values = self.trace.values(&file)?.to_vec();
         Trace::new(values)
             .map(drop)
@@ -90,10 +91,10 @@ pub(crate) struct TraceLink<P> {
     packet_overhead_bytes: u32,
     queue: Queue<P>,
     origin: Instant,
-    /// The next opportunity: the repetition of the trace and the place in it.
+    /// The next opportunity: the repetition of the trace and the position in it.
     cycle: u64,
     index: usize,
-    /// Bytes left of the opportunity at hand, which is at `credit_at`.
+    /// Bytes left of the current opportunity, which is at `credit_at`.
     credit: u32,
     credit_at: Instant,
     /// The packet being sent and the bytes of it that are left.
@@ -173,7 +174,7 @@ impl<P> StageState<P> for TraceLink<P> {
             });
         }
         let Some((queued_packet, left)) = self.in_transmission.take() else {
-            // Active queue management dropped all that waited.
+            // Active queue management dropped everything queued.
             self.lose_credit(reports);
             return None;
         };
@@ -193,7 +194,7 @@ impl<P> StageState<P> for TraceLink<P> {
 }
 
 impl<P> TraceLink<P> {
-    /// Whether nothing waits and nothing is being sent.
+    /// Returns whether nothing is queued and nothing is being sent.
     pub(super) fn is_idle(&self) -> bool {
         self.in_transmission.is_none() && self.queue.is_empty()
     }
@@ -205,7 +206,7 @@ impl<P> TraceLink<P> {
         self.credit = 0;
     }
 
-    /// The instant of the next opportunity; [`Instant::MAX`] after the end.
+    /// Returns the instant of the next opportunity; [`Instant::MAX`] after the end.
     fn next_opportunity(&self) -> Instant {
         if self.once && self.cycle > 0 {
             return Instant::MAX;
@@ -221,7 +222,7 @@ impl<P> TraceLink<P> {
         }
     }
 
-    /// The link was idle: every opportunity up to `at` is lost.
+    /// Skips every opportunity up to `at`, which an idle link loses.
     fn skip_past<O: Observer<P>>(&mut self, at: Instant, reports: &mut Reports<'_, O>) {
         if reports.observer.wants_unused() {
             while self.next_opportunity() <= at {

@@ -1,4 +1,4 @@
-//! `cell`: against a plain model, and against links whose behaviour is known, recorded lightly and
+//! `cell` against a plain model, and against links of known behaviour, recorded lightly and
 //! saturated. `docs/reference/cell.md` has the figures that `figures` prints.
 
 use crate::common::{arrivals, config, run};
@@ -91,7 +91,7 @@ impl Link for Emulated {
 /// Both directions of a link.
 type Path = (Box<dyn Link>, Box<dyn Link>);
 
-/// The seeds of the known link's directions, and how fast they are.
+/// The seeds of the known link's directions, and their speed factors.
 const DOWN: (u64, f64) = (11, 1.0);
 const UP: (u64, f64) = (12, 0.4);
 
@@ -111,8 +111,8 @@ fn by_cell() -> Path {
     (link(DOWN), link(UP))
 }
 
-/// The saturated recording alone with half of the least round trip that was seen, as usual with
-/// Mahimahi.
+/// Builds a path from the saturated recording alone with half of the smallest round trip seen, as
+/// usual with Mahimahi.
 fn by_trace() -> Path {
     let least_ms = |(seed, rate): (u64, f64)| {
         let trains = Known::new(seed, rate).light();
@@ -138,12 +138,13 @@ fn by_trace() -> Path {
     (link(DOWN), link(UP))
 }
 
-/// What pages and measurements ask for: milliseconds from each request to the answer's last packet,
-/// of `rounds` answers one right after the other, at times of no period within the recording.
+/// Returns the response times of pages and measurements: milliseconds from each request to the
+/// response's last packet, of `rounds` responses one right after the other, at times without a
+/// period within the recording.
 fn answered_ms(path: Path, rounds: &[usize]) -> Vec<f64> {
     let (mut down, mut up) = path;
     let mut random = Seed::new(7).generator();
-    // So far apart that none meets the one before, and all within the recording.
+    // Far enough apart that responses do not overlap, and all within the recording.
     let every = if rounds.iter().sum::<usize>() > 1000 {
         4800 * MS
     } else {
@@ -164,13 +165,13 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// By how much the emulated link's mean differs from the known one's, as a share.
+/// Returns the relative difference of the emulated link's mean from the known one's.
 fn off(emulated: fn() -> Path, rounds: &[usize]) -> f64 {
     let truth = mean(&answered_ms(known(), rounds));
     mean(&answered_ms(emulated(), rounds)) / truth - 1.0
 }
 
-/// Three round trips of a handshake and a name, then a page as slow start sends it.
+/// Three round trips of a handshake and a name lookup, then a page as slow start sends it.
 const PAGE: [usize; 6] = [1, 1, 1, 10, 20, 40];
 const TRAINS: [usize; 4] = [1, 3, 5, 10];
 
@@ -201,7 +202,8 @@ fn long_flows_have_the_known_links_rate_and_those_between_are_close() {
     }
 }
 
-/// `cargo test --release -p eyelevel-link --test all cellular::figures -- --ignored --nocapture`.
+/// Prints the figures: `cargo test --release -p eyelevel-link --test all cellular::figures --
+/// --ignored --nocapture`.
 #[test]
 #[ignore = "prints the table of docs/reference/cell.md"]
 fn figures() {

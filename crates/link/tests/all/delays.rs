@@ -86,7 +86,7 @@ proptest! {
             let arrival = arrivals[number as usize];
             let needed = u128::from(arrival.bytes) * 8_000_000_000;
             let done = work(free.max(arrival.at), released);
-            // Whole nanoseconds: at most two of them, at the highest rate, off either way.
+            // Whole nanoseconds: at most two of them, at the highest rate, either way.
             let tolerance = 2 * 20_000_000;
             prop_assert!(done + tolerance >= needed && done <= needed + tolerance,
                 "packet {}: {} of {}", number, done, needed);

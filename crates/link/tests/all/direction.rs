@@ -1,4 +1,4 @@
-//! Exact release times and drops of small paths, worked out by hand.
+//! Exact release times and drops of small paths, calculated by hand.
 
 use eyelevel_link::{
     DelaySpec, Direction, DropReason, LimitsSpec, LossSpec, Packet, QueueSpec, RateSpec, StageSpec,
@@ -7,7 +7,7 @@ use eyelevel_units::{Instant, Seed};
 
 const MS: u64 = 1_000_000;
 
-/// Feeds `(at_ns, bytes)` and returns `(number, at_ns)` of what leaves, called at event times.
+/// Feeds `(at_ns, bytes)` and returns `(number, at_ns)` of each release, called at event times.
 fn releases(stages: &[StageSpec], arrivals: &[(u64, u32)]) -> Vec<(u64, u64)> {
     let mut direction = Direction::new(stages, Seed::new(1)).unwrap();
     for &(at, bytes) in arrivals {

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 const RATE: u64 = 7_000_000;
 const MS: u64 = 1_000_000;
 
-/// Compares both ways of driving the crate's link with the model.
+/// Compares the link with the model, driven both punctually and late.
 fn compare(queue: &str, model: &mut dyn Model, arrivals: &[Arrival]) -> Result<(), TestCaseError> {
     let stages = parsed(&format!("rate 7 Mbit/s, queue {queue}"));
     let expected = crate::models::link(model, RATE, arrivals);
@@ -143,7 +143,7 @@ proptest! {
     }
 }
 
-/// An unresponsive overload of 10 Mbit/s on 7 for 4 s, alternating in ECN capability.
+/// Returns an unresponsive overload of 10 Mbit/s on 7 for 4 s, alternating in ECN capability.
 fn flood(ecn: [Ecn; 2]) -> Vec<Arrival> {
     let one = |n: u64| Arrival {
         at: n * 1_200_000,
@@ -156,7 +156,7 @@ fn flood(ecn: [Ecn; 2]) -> Vec<Arrival> {
 
 #[test]
 fn active_queues_act_on_an_overload() {
-    // So that the properties above cannot hold because nothing ever happened.
+    // Ensures that the properties above do not hold because nothing happened.
     for queue in ["codel ecn", "fq_codel", "pie ecn", "red ecn", "dualpi2"] {
         let stages = parsed(&format!("rate 7 Mbit/s, queue {queue}"));
         let (outcome, _) = run(&stages, 1, &flood([Ecn::NotEct, Ecn::Ect0]), true);

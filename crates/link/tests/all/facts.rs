@@ -1,8 +1,8 @@
-//! What stages come to: rates, delays and queues by which others size buffers.
+//! The rates, delays and queues of stages, by which others size buffers.
 
 use eyelevel_link::{DirectionFacts, FileText, StageSpec};
 
-/// Of stages in the text form; `content` is in every file.
+/// Returns the facts of stages in the text form; `content` is the text of every file.
 fn facts_with(text: &str, content: &str) -> DirectionFacts {
     let mut stages = StageSpec::parse_text(text).unwrap();
     for stage in &mut stages {
@@ -28,13 +28,13 @@ fn the_slowest_link_counts_with_its_mean() {
     assert_eq!(rate("rate 14 Mbit/s, trace t"), 12_000_000);
     assert_eq!(rate("schedule 0s=1kbit/s 100ms=4kbit/s"), 4000);
     assert_eq!(rate("schedule 0s=1kbit/s 100ms=4kbit/s repeat 300ms"), 3000);
-    // What a policer lets pass is the rate, too.
+    // A policer's rate counts, too.
     assert_eq!(
         rate("rate 14 Mbit/s, token_bucket 5 Mbit/s 64 kB"),
         5_000_000
     );
     assert_eq!(rate("token_bucket 5 Mbit/s 64 kB"), 5_000_000);
-    // What ends in silence has carried something before.
+    // A schedule that ends with nothing has carried something before.
     assert_eq!(rate("schedule 0s=1kbit/s 100ms=0"), 1000);
 }
 
@@ -52,7 +52,7 @@ fn only_what_every_packet_waits_for_is_delay() {
     );
     assert_eq!(delay("jitter normal 5ms 2ms", ""), 0.0);
     assert_eq!(delay("jitter normal 5ms 0ms", ""), 5.0);
-    // Shifted, so that the least draw is no delay.
+    // Shifted, so that the smallest draw is no delay.
     assert_eq!(delay("jitter pareto 4ms 2.5", ""), 0.0);
     assert_eq!(delay("jitter recorded f", list), 3.5);
     assert_eq!(delay("fates f repeat", "7\nlost\n3.5\n"), 3.5);

@@ -1,4 +1,4 @@
-//! Stages that lose, double and damage: exact examples and distributions.
+//! Stages that lose, duplicate and corrupt: exact examples and distributions.
 
 use crate::common::{Outcome, numbers_and_times, parsed, run, steady};
 use eyelevel_link::{

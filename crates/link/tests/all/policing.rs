@@ -1,6 +1,6 @@
 //! The policer against the virtual scheduling algorithm of ITU-T I.371, which counts no tokens: a
-//! packet conforms where the time at which all before it would have been sent at the rate is not
-//! further ahead than the burst allows. And against its law, the curve of what may pass.
+//! packet conforms if the time at which all before it would have been sent at the rate is not
+//! further ahead than the burst allows. Also against the curve of what it may pass.
 
 use crate::common::{Arrival, Outcome, arrivals, at, config, overload, parsed, run, steady};
 use eyelevel_link::{Direction, DropReason, StageSpec, TokenBucketSpec};
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
 
-/// By virtual scheduling, with times in nanoseconds times bits per second: exact.
+/// Polices by virtual scheduling, with times in nanoseconds times bits per second: exact.
 fn conforming(rate: u64, burst: u64, arrivals: &[Arrival]) -> Outcome {
     let (mut outcome, mut sent_until) = (Outcome::default(), 0_u128);
     let work = |bytes: u64| u128::from(bytes) * 8 * 1_000_000_000;

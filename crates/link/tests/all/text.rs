@@ -1,4 +1,4 @@
-//! The text form of stages, and what is said of a wrong one.
+//! The text form of stages, and the errors of invalid text.
 
 use eyelevel_link::{
     CodelSpec, DelaySpec, Direction, FileText, FqCodelSpec, JitterDistribution, OutageSpec,
@@ -73,7 +73,7 @@ fn jitter_may_be_of_single_addresses() {
             JitterDistribution::Uniform { min_ms: 1.0, .. }
         ]
     ));
-    // Alone, the others are left as they are.
+    // Alone, it leaves the others unchanged.
     let alone = "jitter for 192.0.2.1 uniform 1ms 2ms";
     let [StageSpec::Jitter(jitter)] = &parsed(alone)[..] else {
         panic!("one stage")

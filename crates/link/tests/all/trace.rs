@@ -1,4 +1,4 @@
-//! The trace link against a plain model of Mahimahi's: every opportunity is walked, one by one.
+//! The trace link against a plain model of Mahimahi's, which walks every opportunity.
 
 use crate::common::{Arrival, Outcome, arrivals, run};
 use eyelevel_link::{
@@ -96,7 +96,7 @@ fn traces() -> impl Strategy<Value = Vec<u64>> {
     })
 }
 
-/// Counts time in whole milliseconds now and then, where arrivals and opportunities coincide.
+/// Rounds some times to whole milliseconds, where arrivals and opportunities coincide.
 fn aligned(arrivals: Vec<Arrival>) -> Vec<Arrival> {
     let round = |(index, arrival): (usize, Arrival)| {
         let at = if index % 2 == 0 {
@@ -125,7 +125,7 @@ proptest! {
         let stages = [stage(&trace, once, QueueSpec::droptail_packets(packets_max))];
         let (outcome, _) = run(&stages, 1, &arrivals, punctual);
         let last = arrivals.last().unwrap().at / MS;
-        // Each opportunity carries a full packet, so the queue is empty in so many of them.
+        // Each opportunity carries a full packet, so the queue is empty after that many.
         let end_ms = last + (packets_max + 3) * (trace.last().unwrap() + 1);
         let (mut expected, _) =
             reference(&trace, once, packets_max as usize, &arrivals, end_ms);
@@ -152,7 +152,7 @@ proptest! {
         for arrival in &arrivals {
             direction.handle_packet(Instant::from_nanos(arrival.at), Packet::new(arrival.bytes, ()));
         }
-        // One packet far behind makes the idle time before it known.
+        // One much later packet makes the idle time before it known.
         let last_ms = arrivals.last().unwrap().at / MS + 200 * (trace.last().unwrap() + 1);
         direction.handle_packet(Instant::from_nanos(last_ms * MS), Packet::new(1500, ()));
         let (_, expected) = reference(&trace, false, usize::MAX, &arrivals, last_ms);

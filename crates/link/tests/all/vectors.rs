@@ -1,5 +1,5 @@
-//! The golden vectors in `vectors/link`: stages, seed and arrivals give these releases and drops, to
-//! the nanosecond, on every machine. `examples/make_vectors.rs` says how they are written.
+//! The golden vectors in `vectors/link`: stages, seed and arrivals give these releases and drops,
+//! to the nanosecond, on every machine. `examples/make_vectors.rs` writes them.
 
 use eyelevel_link::{Direction, Ecn, Event, EventKind, Observer, Packet, StageSpec};
 use eyelevel_units::{Instant, Seed};

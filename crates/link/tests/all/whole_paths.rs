@@ -1,12 +1,12 @@
-//! What holds for every path: how late the driver calls changes nothing, the seed decides all
-//! randomness, no packet is lost without a reason, and time does not run back.
+//! Properties of every path: how late the driver calls changes nothing, the seed decides all
+//! randomness, no packet is lost without a reason, and time does not run backwards.
 
 use crate::common::{arrivals, parsed, run};
 use eyelevel_link::{Direction, EventKind, Packet, StageSpec};
 use eyelevel_units::{Instant, Seed};
 use proptest::prelude::*;
 
-/// Clauses from which whole paths are put together.
+/// Clauses from which whole paths are combined.
 const STAGES: [&str; 24] = [
     "delay 0ms",
     "delay 7.3ms",
@@ -79,7 +79,7 @@ proptest! {
             let now = Instant::from_nanos(arrival.at);
             direction.handle_packet(now, Packet::new(arrival.bytes, ()));
             while direction.poll_transmit(now).is_some() {}
-            // What is due has been handled.
+            // Everything due has been handled.
             prop_assert!(direction.poll_timeout().is_none_or(|wake| wake > now));
         }
         let mut wakes = 0;

@@ -8,9 +8,9 @@ use eyelevel_units::{Duration, Instant};
 pub use settings::DualPi2Spec;
 use settings::Settings;
 
-/// The low-latency queue marks by itself only with more packets than this behind (Th_len).
+/// The number of queued packets above which the low-latency queue marks by itself (Th_len).
 const MARK_PACKETS_MIN: u64 = 1;
-/// Updates after which an idle queue's probability has long been 0.
+/// The number of updates after which an idle queue's probability has long been 0.
 const UPDATES_MAX: u32 = 100_000;
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct DualPi2<P> {
     update_next: Instant,
 }
 
-/// One of the two queues with the sum that turns a likelihood into evenly spread choices.
+/// One of the two queues, with the accumulator that spreads marks evenly.
 #[derive(Debug)]
 struct Lane<P> {
     waiting: Fifo<P>,
@@ -34,7 +34,7 @@ struct Lane<P> {
 }
 
 impl<P> Lane<P> {
-    /// Chooses this share of packets, evenly spread (the RFC's `recur`): no luck is involved.
+    /// Selects this share of packets, evenly spread (the RFC's `recur`), without randomness.
     fn chooses(&mut self, likelihood: f64) -> bool {
         self.accumulated += likelihood;
         let chosen = self.accumulated > 1.0;
@@ -108,7 +108,8 @@ impl<P> DualPi2<P> {
         self.low_latency.waiting.is_empty() && self.classic.waiting.is_empty()
     }
 
-    /// Weighted round robin in bytes: low latency first, unless the classic queue is owed its share.
+    /// Returns whether the classic queue is next, by weighted round robin in bytes: low latency
+    /// first, unless the classic queue is owed its share.
     fn classic_turn(&self) -> bool {
         match (
             self.low_latency.waiting.is_empty(),
@@ -169,7 +170,7 @@ impl<P> DualPi2<P> {
         };
         let probability = self.base * self.base;
         if self.classic.chooses(probability) {
-            // The most that the classic queue marks is (1/k)^2; beyond, ECN is overloaded.
+            // The classic queue marks at most (1/k)^2; beyond, ECN is overloaded.
             let overload = probability >= (1.0 / self.settings.coupling).powi(2);
             if overload || !queued_packet.packet.ecn.is_capable() {
                 reports.dropped(at, queued_packet, DropReason::ActiveQueue);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DualPi2Spec {
-    /// Delay that the classic queue aims at, in milliseconds.
+    /// The target delay of the classic queue, in milliseconds.
     pub target_ms: f64,
     /// Largest round-trip time for which it is stable, in milliseconds (RTT_max).
     pub rtt_ms_max: f64,
@@ -19,9 +19,9 @@ pub struct DualPi2Spec {
     pub mark_ms_min: f64,
     /// Delay from which on it marks every packet, in milliseconds (maxTh).
     pub mark_ms_max: f64,
-    /// Share of the link that waiting classic packets have for certain.
+    /// Share of the link guaranteed to waiting classic packets.
     pub classic_share: f64,
-    /// Packets that may wait in both queues together.
+    /// The limit of queued packets in both queues together.
     pub limit_packets: u64,
 }
 
@@ -41,7 +41,7 @@ impl Default for DualPi2Spec {
 }
 
 impl DualPi2Spec {
-    /// Reads what follows the discipline's name in the text form.
+    /// Parses the words after the discipline's name in the text form.
     pub(in crate::queue) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
         let mut spec = Self::default();
         while !words.is_empty() {
@@ -55,7 +55,7 @@ impl DualPi2Spec {
     }
 }
 
-/// The settings, checked, and what follows from them.
+/// The validated settings, and values derived from them.
 #[derive(Debug)]
 pub(super) struct Settings {
     pub target: Duration,
@@ -110,7 +110,8 @@ impl Settings {
         })
     }
 
-    /// The low-latency queue's own marking: a ramp from 0 to 1 over the two thresholds.
+    /// Returns the low-latency queue's own marking probability: a ramp from 0 to 1 between the two
+    /// thresholds.
     pub fn native(&self, delay: Duration) -> f64 {
         if delay >= self.mark_max {
             1.0

@@ -1,4 +1,4 @@
-//! The light recording: what short trains of packets met, one after the other.
+//! The light recording: the delays and opportunities of short trains of packets.
 
 use crate::SpecError;
 use crate::error::At;
@@ -6,28 +6,28 @@ use crate::trace::OPPORTUNITY_MS_MAX;
 use eyelevel_units::{Duration, duration_from_ms};
 use serde::{Deserialize, Serialize};
 
-/// What a line of a light recording holds, for messages.
+/// The contents of a light recording's line, for messages.
 pub(super) const LINE: &str = "a train: when, its delay and when its packets came, in milliseconds";
 
-/// Longer delays are a mistake of units.
+/// The longest delay; a longer one is a mistake of units.
 const DELAY_MS_MAX: f64 = 60_000.0;
 
-/// More packets than a short train has.
+/// The most opportunities, more than a short train has packets.
 const OPPORTUNITIES_MAX: usize = 10_000;
 
-/// One train of a light recording. As text a line: `AT DELAY OPPORTUNITY ...`.
+/// One train of a light recording. In text one line: `AT DELAY OPPORTUNITY ...`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LightTrain {
-    /// When it was sent, since the recording's start.
+    /// Time when it was sent, in milliseconds since the recording's start.
     pub at_ms: f64,
-    /// One-way delay of its first packet.
+    /// One-way delay of its first packet, in milliseconds.
     pub delay_ms: f64,
-    /// For each packet when it came, since the first one did.
+    /// Arrival of each packet, in milliseconds since the first one's.
     pub opportunities_ms: Vec<f64>,
 }
 
-/// One line: numbers between single spaces.
+/// Parses one line: numbers between single spaces.
 pub(super) fn parse_line(line: &str) -> Option<LightTrain> {
     let mut numbers = line.split(' ').map(crate::recorded::parse_ms);
     let (at_ms, delay_ms) = (numbers.next()??, numbers.next()??);
@@ -48,14 +48,15 @@ struct Train {
     opportunities: Vec<Duration>,
 }
 
-/// A light recording as the stage uses it: the last train is its end, at which it begins again.
+/// A validated light recording: the last train is its end, where it repeats.
 #[derive(Debug)]
 pub(super) struct Light {
     trains: Vec<Train>,
 }
 
 impl Light {
-    /// Checks the trains; `place` says of which file or stage, and `line` how one is called there.
+    /// Validates the trains; `place` is the file or stage for messages, and `line` the word for one
+    /// train there.
     pub(super) fn new(trains: &[LightTrain], place: &str, line: &str) -> Result<Self, SpecError> {
         let mut read: Vec<Train> = Vec::with_capacity(trains.len());
         for (index, train) in trains.iter().enumerate() {
@@ -99,14 +100,15 @@ impl Light {
         Ok(Self { trains: read })
     }
 
-    /// The least delay of a train.
+    /// Returns the smallest delay of a train.
     pub(super) fn delay_min(&self) -> Duration {
         let delays = self.trains.iter().map(|train| train.delay);
         delays.min().unwrap_or(Duration::ZERO)
     }
 
-    /// What a train meets that begins so long after the path did: the place of its opportunities, and
-    /// the delay between the two trains around it, by straight line.
+    /// Returns the opportunities and delay of a train that begins at `elapsed` after the path's
+    /// start: the index of the opportunities, and the delay interpolated between the two trains
+    /// around it.
     pub(super) fn at(&self, elapsed: Duration) -> (usize, Duration) {
         let length = self.trains[self.trains.len() - 1].at.as_nanos();
         let within = elapsed.as_nanos() % length;

@@ -18,29 +18,29 @@ pub use light::LightTrain;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// A cellular link that treats short trains and long flows each as it was recorded with such.
+/// A cellular link that treats short trains and long flows each as they were recorded.
 ///
 /// The idea and the two recordings are those of `CellReplay` (Sentosa, Chandrasekaran, Godfrey and
-/// Hassanieh, NSDI 2025). A packet that comes to an idle link begins a train: it waits the delay that
-/// the light recording has for that time, between two of its trains by straight line, and the packets
-/// after it leave at the opportunities of the train before. What comes when these are used up waits
-/// the same delay and then for the opportunities of the saturated recording, as at `trace`; so does
-/// what would else overtake it. The link is idle again when a packet would leave more than `idle_ms`
-/// after the one before it did. Both recordings begin again after their last line.
+/// Hassanieh, NSDI 2025). A packet that arrives at an idle link begins a train: it waits the delay
+/// that the light recording has for that time, interpolated linearly between two of its trains, and
+/// the packets after it leave at the opportunities of the earlier train. Packets beyond these wait
+/// the same delay and then for the opportunities of the saturated recording, as in `trace`; so do
+/// packets that would overtake them. The link is idle again when a packet would leave more than
+/// `idle_ms` after its predecessor. Both recordings repeat after their last line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellSpec {
-    /// The light recording; in a file one train a line.
+    /// The light recording; in a file one train per line.
     pub light: Recorded<LightTrain>,
-    /// The saturated recording: opportunities in whole milliseconds; in a file one a line.
+    /// The saturated recording: opportunities in whole milliseconds; in a file one per line.
     pub heavy: Recorded<u64>,
-    /// How long nothing leaves until the next packet begins a train.
+    /// How long nothing leaves until the next packet begins a train, in milliseconds.
     #[serde(default)]
     pub idle_ms: f64,
-    /// Bytes that an opportunity carries, in both.
+    /// Bytes that an opportunity carries, in both recordings.
     #[serde(default = "opportunity_bytes")]
     pub opportunity_bytes: u32,
-    /// The queue of what waits for the saturated recording's opportunities.
+    /// The queue of packets that wait for the saturated recording's opportunities.
     #[serde(default)]
     pub queue: QueueSpec,
 }
@@ -109,22 +109,23 @@ impl StageSettings for CellSpec {
     }
 }
 
-/// The train at hand.
+/// The current train.
 #[derive(Debug)]
 struct Train {
     began: Instant,
     delay: Duration,
-    /// Where its opportunities are, the next of these, and what is left of that in bytes.
+    /// The index of its opportunities, the next of these, and the bytes left of that.
     recorded: usize,
     index: usize,
     credit: u64,
 }
 
-/// A packet on its way, until its delay is over.
+/// A packet in its delay.
 #[derive(Debug)]
 struct Travelling<P> {
     due: Instant,
-    /// Since when it is late, if a train's opportunity carries it; else the saturated link does.
+    /// The time since when it is late, if a train's opportunity carries it; `None` if the saturated
+    /// link does.
     light: Option<Instant>,
     queued_packet: QueuedPacket<P>,
 }
@@ -173,7 +174,7 @@ impl<P> StageState<P> for Cell<P> {
         let queued_packet = reports.within_bound(at, queued_packet, self.travelling.len())?;
         let (delay, opportunity) = self.opportunity(at, queued_packet.bytes());
         let without_link = at + delay;
-        // Nothing overtakes: what would waits for the last, on the link.
+        // Nothing overtakes: a packet that would waits for the last, on the link.
         let due = opportunity.unwrap_or(without_link);
         let last_due = self
             .travelling
@@ -204,7 +205,7 @@ impl<P> StageState<P> for Cell<P> {
         at: Instant,
         reports: &mut Reports<'_, O>,
     ) -> Option<QueuedPacket<P>> {
-        // An opportunity first: who comes at its very instant is too late for it.
+        // An opportunity comes first: a packet that arrives at its very instant is too late for it.
         if StageState::<P>::deadline(&self.heavy) <= at {
             let sent = self.heavy.handle_timeout(at, reports);
             self.last_left = self.last_left.max(at);
@@ -226,8 +227,8 @@ impl<P> StageState<P> for Cell<P> {
 }
 
 impl<P> Cell<P> {
-    /// The delay of a packet that comes now, and when its opportunity of the light recording is, if
-    /// there is one for it.
+    /// Returns the delay of a packet that arrives now, and the time of its opportunity in the light
+    /// recording, if there is one.
     fn opportunity(&mut self, at: Instant, bytes: u64) -> (Duration, Option<Instant>) {
         let (last_left, idle) = (self.last_left, self.idle);
         let goes_on = |train: &Train| at + train.delay <= last_left + idle;
@@ -247,7 +248,7 @@ impl<P> Cell<P> {
         };
         let opportunities = self.light.opportunities(train.recorded);
         let elapsed = at.since(train.began);
-        // One is over, or has too little left.
+        // The opportunity is over, or has too few bytes left.
         while opportunities
             .get(train.index)
             .is_some_and(|next| *next < elapsed || train.credit < bytes.min(self.opportunity_bytes))

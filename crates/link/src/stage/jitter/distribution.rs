@@ -5,25 +5,25 @@ use crate::words::Words;
 use eyelevel_units::{Duration, Generator, Instant, Seed, duration_from_ms};
 use serde::{Deserialize, Serialize};
 
-/// What a delay is drawn from. A negative draw counts as no delay.
+/// The distribution of a delay. A negative draw counts as no delay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum JitterDistribution {
-    /// Normal.
+    /// A normal distribution.
     Normal {
         /// Mean in milliseconds.
         mean_ms: f64,
         /// Standard deviation in milliseconds.
         standard_deviation_ms: f64,
     },
-    /// Uniform.
+    /// A uniform distribution.
     Uniform {
-        /// Least delay in milliseconds.
+        /// Smallest delay in milliseconds.
         min_ms: f64,
         /// Greatest delay in milliseconds.
         max_ms: f64,
     },
-    /// Pareto, shifted so that the least delay is 0: scale * (u^(-1/shape) - 1).
+    /// A Pareto distribution, shifted so that the smallest delay is 0: scale * (u^(-1/shape) - 1).
     Pareto {
         /// Scale in milliseconds.
         scale_ms: f64,
@@ -32,16 +32,17 @@ pub enum JitterDistribution {
     },
     /// A recorded series, repeated.
     Recorded {
-        /// Delays in milliseconds; in a file one a line.
+        /// Delays in milliseconds; in a file one per line.
         delays_ms: Recorded<f64>,
-        /// How long each value holds; without it each packet takes the next value.
+        /// How long each value applies, in milliseconds; without it each packet takes the next
+        /// value.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         interval_ms: Option<f64>,
     },
 }
 
 impl JitterDistribution {
-    /// Reads a distribution's kind and its parameters.
+    /// Parses a distribution's kind and its parameters.
     pub(super) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
         const KINDS: &str = "use normal, uniform, pareto or recorded";
         Ok(
@@ -72,7 +73,7 @@ impl JitterDistribution {
         )
     }
 
-    /// The least delay that can be drawn.
+    /// Returns the smallest delay that can be drawn.
     pub(super) fn delay_min(&self) -> Result<Duration, SpecError> {
         let least_ms = match self {
             Self::Normal {
@@ -97,7 +98,7 @@ impl JitterDistribution {
     }
 }
 
-/// Longer delays than this are cut to it: a heavy tail must not park a packet for ever.
+/// The longest delay; longer draws are cut to it, as a heavy tail must not hold a packet for ever.
 const DELAY_MAX: Duration = Duration::from_secs(60);
 
 /// One distribution with its generator.
@@ -142,7 +143,7 @@ impl Source {
         })
     }
 
-    /// The delay of a packet that comes `since` after the path's start.
+    /// Returns the delay of a packet that arrives `since` after the path's start.
     pub fn delay(&mut self, since: Duration) -> Duration {
         let ms = match &mut self.draw {
             Draw::Normal {

@@ -19,10 +19,10 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JitterSpec {
-    /// How the delay varies.
+    /// The distribution of the delay.
     pub distribution: JitterDistribution,
     /// Whether a packet may overtake another one; if not, it waits for those before it (of its own
-    /// address, where that has a distribution of its own).
+    /// address, if that has its own distribution).
     #[serde(default)]
     pub reordering: bool,
     /// Other distributions for packets with these addresses.
@@ -32,7 +32,7 @@ pub struct JitterSpec {
 
 impl StageSettings for JitterSpec {
     fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        // Alone, `for` leaves the other addresses as they are.
+        // Alone, `for` leaves the other addresses unchanged.
         let mut distribution = JitterDistribution::Uniform {
             min_ms: 0.0,
             max_ms: 0.0,
@@ -93,7 +93,8 @@ impl<P> StageState<P> for Jitter<P> {
     fn new(settings: &JitterSpec, seed: Seed, place: &str) -> Result<Self, SpecError> {
         let own = |(address, distribution): (&IpAddr, &JitterDistribution)| {
             let place = format!("{place}: per_address {address}");
-            // By address, so that one origin's luck does not hang on another's packets.
+            // Derived from the address, so that one origin's draws do not depend on another's
+            // packets.
             let seed = seed.child(&address.to_string());
             Ok((*address, Source::new(distribution, seed, &place)?))
         };

@@ -13,17 +13,17 @@ use serde::{Deserialize, Serialize};
 use timetable::Timetable;
 
 /// A link whose rate changes at given times, with a queue in front of it. A packet in transmission
-/// goes on at the new rate with the bits that are left.
+/// continues at the new rate with the bits that are left.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleSpec {
     /// The rates in order of time; the first one at 0.
     pub steps: Vec<ScheduleStep>,
-    /// Begins again after this time, in milliseconds; without it, the last rate stays.
+    /// The time after which the schedule repeats, in milliseconds; without it, the last rate stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period_ms: Option<f64>,
-    /// The queue; unbounded where it is not given. A limit in milliseconds counts at the mean rate
-    /// of the period, or, without one, of the time up to the last step.
+    /// The queue; unbounded if it is not given. A limit in milliseconds counts at the mean rate of
+    /// the period, or, without one, of the time up to the last step.
     #[serde(default)]
     pub queue: QueueSpec,
 }
@@ -32,9 +32,9 @@ pub struct ScheduleSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleStep {
-    /// When, in milliseconds since the path's start.
+    /// The time of the change, in milliseconds since the path's start.
     pub at_ms: f64,
-    /// Bits of IP packets a second from then on; 0: nothing is sent.
+    /// The rate in bits of IP packets per second from then on; 0: nothing is sent.
     pub rate_bit_s: u64,
 }
 
@@ -79,7 +79,8 @@ impl StageSettings for ScheduleSpec {
     }
 }
 
-/// Nothing is sent: `0`, or with a unit, as the other steps have one.
+/// Returns whether the text means that nothing is sent: `0`, or with a unit, as the other steps
+/// have one.
 fn is_zero_rate(text: &str) -> bool {
     let unit = text.trim_start_matches(['0', '.']);
     let zero = text.starts_with('0');
@@ -94,9 +95,10 @@ pub(crate) struct Schedule<P> {
     in_transmission: Option<QueuedPacket<P>>,
     /// When the packet in transmission leaves, or when the last one left.
     busy_until: Instant,
-    /// What the packet in transmission still needs, at the transmitter's rate, while the rate is 0.
+    /// Time that the packet in transmission still needs, at the transmitter's rate, while the rate
+    /// is 0.
     paused: Option<Duration>,
-    /// The next change of the rate; of interest while a packet is in transmission.
+    /// The next change of the rate; relevant while a packet is in transmission.
     next_change: Instant,
 }
 
@@ -181,7 +183,7 @@ impl<P> StageState<P> for Schedule<P> {
 }
 
 impl<P> Schedule<P> {
-    /// Begins the transmission of the next waiting packet, where there is one.
+    /// Begins the transmission of the next queued packet, if there is one.
     fn begin<O: Observer<P>>(&mut self, at: Instant, reports: &mut Reports<'_, O>) {
         self.in_transmission = self.queue.dequeue(at, reports);
         let Some(next) = &self.in_transmission else {

@@ -3,13 +3,13 @@ use crate::SpecError;
 use crate::error::At;
 use eyelevel_units::{BitRate, Duration, Instant, duration_from_ms};
 
-/// Shorter periods would be more changes than packets.
+/// The shortest period; a shorter one would have more changes than packets.
 const PERIOD_MIN: Duration = Duration::from_millis(1);
 
-/// Which rate holds when.
+/// The rates of a schedule over time.
 #[derive(Debug)]
 pub(super) struct Timetable {
-    /// When each rate begins within the period; the first at 0.
+    /// The start of each rate within the period; the first at 0.
     steps: Vec<(Duration, Option<BitRate>)>,
     period: Option<Duration>,
     pub origin: Instant,
@@ -58,7 +58,7 @@ impl Timetable {
         })
     }
 
-    /// The rate at `at` and the instant of the change after it.
+    /// Returns the rate at `at` and the instant of the next change.
     pub fn at(&self, at: Instant) -> (Option<BitRate>, Instant) {
         let elapsed = at.since(self.origin);
         let nanos = elapsed.as_nanos();
@@ -85,7 +85,7 @@ impl Timetable {
             .expect("one step has a rate")
     }
 
-    /// The mean over the period; without one the last rate, which stays, if it is above 0.
+    /// Returns the mean over the period; without one the last rate, which stays, if it is above 0.
     pub fn mean_rate_of_all_time(&self) -> BitRate {
         match (self.period, self.steps[self.steps.len() - 1].1) {
             (None, Some(last)) => last,
@@ -93,7 +93,7 @@ impl Timetable {
         }
     }
 
-    /// The mean over the period or up to the last step; at least 1 bit/s.
+    /// Returns the mean over the period or up to the last step; at least 1 bit/s.
     pub fn mean_rate(&self) -> BitRate {
         let end = self.period.unwrap_or(self.steps[self.steps.len() - 1].0);
         if end.is_zero() {

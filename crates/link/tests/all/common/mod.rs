@@ -1,11 +1,11 @@
-//! Runs a direction over a list of arrivals and gathers all that leaves and all that is reported.
+//! Runs a direction over a list of arrivals and collects its packets and events.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use eyelevel_link::{Direction, DropReason, Ecn, Event, EventKind, Observer, Packet, StageSpec};
 use eyelevel_units::{Instant, Seed};
 use proptest::prelude::*;
 
-/// One packet that comes.
+/// One packet that arrives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrival {
     pub at: u64,
@@ -14,7 +14,7 @@ pub struct Arrival {
     pub ecn: Ecn,
 }
 
-/// What became of the packets: releases in order (number, instant, ECN bits) and drops in order
+/// The results of the packets: releases in order (number, instant, ECN bits) and drops in order
 /// (number, instant, reason).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
@@ -22,7 +22,7 @@ pub struct Outcome {
     pub dropped: Vec<(u64, u64, DropReason)>,
 }
 
-/// Keeps every event.
+/// An observer that keeps every event.
 #[derive(Debug, Default)]
 pub struct Recorder(pub Vec<Event>);
 
@@ -32,8 +32,8 @@ impl<P> Observer<P> for Recorder {
     }
 }
 
-/// So many cases from a fixed seed: each run of the tests is the same. `PROPTEST_RNG_SEED` and
-/// `PROPTEST_CASES` widen the search.
+/// Returns a configuration of that many cases from a fixed seed: each run of the tests is the same.
+/// `PROPTEST_RNG_SEED` and `PROPTEST_CASES` widen the search.
 pub fn config(cases: u32) -> ProptestConfig {
     let seed = std::env::var("PROPTEST_RNG_SEED")
         .ok()
@@ -50,7 +50,7 @@ pub fn config(cases: u32) -> ProptestConfig {
     }
 }
 
-/// After everything.
+/// A time after every event.
 pub const END: Instant = Instant::from_nanos(u64::MAX - 1);
 
 /// Runs with a punctual driver (called at each deadline) or a late one (called at arrivals only).
@@ -94,7 +94,8 @@ pub fn run(
     )
 }
 
-/// Arrivals of mixed sizes in bursts and pauses; gaps are whole multiples of 1 ns up to 20 ms.
+/// Generates arrivals of mixed sizes in bursts and pauses; gaps are whole multiples of 1 ns up to
+/// 20 ms.
 pub fn arrivals(count: usize) -> impl Strategy<Value = Vec<Arrival>> {
     let gap = prop_oneof![
         4 => Just(0_u64),
@@ -108,7 +109,7 @@ pub fn arrivals(count: usize) -> impl Strategy<Value = Vec<Arrival>> {
     proptest::collection::vec(one, 1..count).prop_map(after_gaps)
 }
 
-/// Packets one after another, from the gap before each, its bytes, flow and ECN bits.
+/// Returns arrivals from the gap before each, its bytes, flow and ECN bits.
 fn after_gaps(list: Vec<(u64, u32, u32, Ecn)>) -> Vec<Arrival> {
     let mut at = 0;
     let arrival = |(gap, bytes, flow, ecn)| {
@@ -123,7 +124,7 @@ fn after_gaps(list: Vec<(u64, u32, u32, Ecn)>) -> Vec<Arrival> {
     list.into_iter().map(arrival).collect()
 }
 
-/// A steady overload of the rate: what makes active queue management work.
+/// Generates a steady overload of the rate, which triggers active queue management.
 pub fn overload(count: usize) -> impl Strategy<Value = Vec<Arrival>> {
     let ecn = prop_oneof![2 => Just(Ecn::NotEct), 1 => Just(Ecn::Ect0), 1 => Just(Ecn::Ect1)];
     let one = (200_000_u64..1_400_000, 600_u32..1500, 0_u32..4, ecn);
@@ -134,7 +135,7 @@ pub fn parsed(text: &str) -> Vec<StageSpec> {
     StageSpec::parse_text(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// A packet of no flow in particular.
+/// Returns a packet of flow 0.
 pub fn at(at: u64, bytes: u32) -> Arrival {
     Arrival {
         at,
@@ -144,12 +145,12 @@ pub fn at(at: u64, bytes: u32) -> Arrival {
     }
 }
 
-/// So many packets, one every so often.
+/// Returns `count` packets at an interval of `every`.
 pub fn steady(count: u64, every: u64) -> Vec<Arrival> {
     (0..count).map(|n| at(n * every, 1500)).collect()
 }
 
-/// What was released, and when.
+/// Returns the number and time of each release.
 pub fn numbers_and_times(outcome: &Outcome) -> Vec<(u64, u64)> {
     outcome
         .released

@@ -30,14 +30,14 @@ impl Cell {
         (n, (weighted / u128::from(span)) as u64)
     }
 
-    /// What becomes of packets. The link's opportunities are used in order, each by whole packets
-    /// and parts of them that had come before it.
+    /// Returns the outcome of the packets. The link's opportunities are used in order, each by
+    /// whole packets and parts of them that arrived before it.
     pub fn carry(&self, arrivals: &[Arrival]) -> Outcome {
         let mut outcome = Outcome::default();
         let (mut began, mut delay, mut train, mut index, mut credit) = (0, 0, None, 0, 0);
-        // When the last packet's delay was over, and when packets came to the link and left it.
+        // The end of the last packet's delay, and when packets arrived at the link and left it.
         let (mut due_last, mut on_link) = (0_u64, Vec::<(u64, u64)>::new());
-        // The last opportunity of the link that was used, and what it has left.
+        // The last opportunity of the link that was used, and the bytes left of it.
         let (mut used, mut rest) = (-1_i64, 0_u64);
         for (number, arrival) in arrivals.iter().enumerate() {
             let (now, bytes) = (arrival.at, u64::from(arrival.bytes));
@@ -73,7 +73,7 @@ impl Cell {
         outcome
     }
 
-    /// When a packet leaves the link that comes to it at `came`.
+    /// Returns when a packet that arrives at the link at `came` leaves it.
     fn link(&self, came: u64, mut needed: u64, used: &mut i64, rest: &mut u64) -> u64 {
         let (count, length) = (self.heavy.len() as u64, self.heavy[self.heavy.len() - 1]);
         let time = |n: i64| {

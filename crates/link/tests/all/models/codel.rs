@@ -58,7 +58,7 @@ impl Codel {
         (Some(packet), ok_to_drop)
     }
 
-    /// True where the packet was marked and is to be sent.
+    /// Returns true if the packet was marked and is to be sent.
     fn drop_or_mark(&self, packet: &mut Waiting, now: u64, drops: &mut Drops) -> bool {
         if self.ecn && packet.ecn != Ecn::NotEct {
             packet.ecn = Ecn::Ce;

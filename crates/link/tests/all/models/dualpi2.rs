@@ -1,7 +1,7 @@
 use super::{Drops, Model, Waiting};
 use eyelevel_link::{DropReason, Ecn};
 
-/// RFC 9332, appendix A, with a real timer and the RFC's default numbers.
+/// DualPI2 of RFC 9332, appendix A, with a real timer and the RFC's default numbers.
 pub struct DualPi2 {
     lq: Vec<Waiting>,
     cq: Vec<Waiting>,

@@ -1,7 +1,7 @@
 use super::{Codel, Drops, Model, Waiting};
 use eyelevel_link::DropReason;
 
-/// RFC 8290 with one queue for each flow number: no hashing, so no collisions.
+/// FQ-CoDel of RFC 8290 with one queue for each flow number: no hashing, so no collisions.
 pub struct FqCodel {
     flows: Vec<Flow>,
     new: Vec<u32>,

@@ -1,29 +1,29 @@
-//! A cellular link whose behaviour is known, written apart from the stage `cell`, and what recordings
-//! of it look like.
+//! A cellular link of known behaviour, written independently of the stage `cell`, and recordings of
+//! it.
 
 use eyelevel_link::LightTrain;
 use eyelevel_units::{Generator, Seed};
 
 const MS: u64 = 1_000_000;
-/// Of the recordings.
+/// The length of the recordings.
 const LENGTH_MS: u64 = 60_000;
-/// Packets of the light recording's trains.
+/// The packets of the light recording's trains.
 const TRAIN: usize = 10;
-/// The link is idle again so long after its last packet.
+/// The time after its last packet when the link is idle again.
 pub const IDLE_MS: u64 = 20;
 
-/// Something that carries trains of packets of 1500 bytes, one after the other.
+/// A link that carries trains of packets of 1500 bytes, one after the other.
 pub trait Link {
-    /// The times at which so many packets leave that come at `at`.
+    /// Returns the times at which `packets` packets leave that arrive at `at`.
     fn train(&mut self, at: u64, packets: usize) -> Vec<u64>;
 }
 
-/// A cellular link whose behaviour is known. What comes to it after it was idle waits for a grant,
-/// and the first packets leave by small grants; who keeps sending gets all that the cell has to give.
-/// The way and the grants move slowly, and the rate faster.
+/// A cellular link of known behaviour. A packet that arrives at an idle link waits for a grant, and
+/// the first packets leave by small grants; a continuous sender gets the whole capacity of the
+/// cell. The delay and the grants change slowly, the rate faster.
 pub struct Known {
-    /// In turn: milliseconds of the way and the grant, and of a packet by small and by large grants;
-    /// each holds 50 ms.
+    /// In turn: milliseconds of the delay and the grant, and of a packet by small and by large
+    /// grants; each holds for 50 ms.
     course: Vec<(f64, f64, f64, f64)>,
     last_left: u64,
     /// Packets since the link was idle.
@@ -77,7 +77,7 @@ impl Known {
         self.last_left
     }
 
-    /// As `CellReplay` records: whole milliseconds, a train every 200 ms.
+    /// Records as `CellReplay` does: whole milliseconds, a train every 200 ms.
     pub fn light(mut self) -> Vec<LightTrain> {
         let trains = (0..=LENGTH_MS / 200).map(|n| {
             let sent = n * 200 * MS;
@@ -92,7 +92,7 @@ impl Known {
         trains.collect()
     }
 
-    /// As Mahimahi records: the link is kept full, and each packet's arrival noted.
+    /// Records as Mahimahi does: the link is kept full, and each packet's arrival recorded.
     pub fn heavy(mut self) -> Vec<u64> {
         let left =
             std::iter::from_fn(|| Some(self.packet(self.last_left.saturating_sub(60 * MS)) / MS));

@@ -1,5 +1,5 @@
-//! Plain reference models of queue disciplines, written apart from the crate: vectors that are
-//! searched, timers that tick one by one, no attention to speed.
+//! Plain reference models of queue disciplines, written independently of the crate: vectors that
+//! are searched, timers that tick one by one, no attention to speed.
 
 mod cell;
 mod codel;
@@ -22,7 +22,7 @@ pub use red::Red;
 use crate::common::{Arrival, Outcome};
 use eyelevel_link::{DropReason, Ecn};
 
-/// A packet that waits.
+/// A queued packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Waiting {
     pub number: u64,
@@ -39,15 +39,15 @@ pub type Drops = Vec<(u64, u64, DropReason)>;
 pub trait Model {
     fn enqueue(&mut self, at: u64, packet: Waiting, drops: &mut Drops);
     fn dequeue(&mut self, at: u64, drops: &mut Drops) -> Option<Waiting>;
-    /// The next tick of the discipline's timer, where it has one.
+    /// Returns the next tick of the discipline's timer, if it has one.
     fn tick_next(&self) -> u64 {
         u64::MAX
     }
     fn tick(&mut self, _at: u64) {}
 }
 
-/// A link of constant rate in front of which the model waits. Times are exact fractions: `busy` is
-/// in nanoseconds times bits per second.
+/// Runs a link of constant rate in front of which the model queues. Times are exact fractions:
+/// `busy` is in nanoseconds times bits per second.
 pub fn link(model: &mut dyn Model, rate: u64, arrivals: &[Arrival]) -> Outcome {
     let mut outcome = Outcome::default();
     let mut sending: Option<Waiting> = None;

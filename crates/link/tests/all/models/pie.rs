@@ -2,7 +2,7 @@ use super::{Drops, Model, Waiting};
 use eyelevel_link::{DropReason, Ecn};
 use eyelevel_units::Generator;
 
-/// RFC 8033 with a real timer, delays in seconds.
+/// PIE of RFC 8033 with a real timer, delays in seconds.
 pub struct Pie {
     pub queue: Vec<Waiting>,
     pub limit: usize,
