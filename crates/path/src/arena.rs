@@ -1,18 +1,18 @@
-//! Where packets lie while they are inside: large chunks that are filled from the front and used
-//! again once the last packet in them is gone. No packet is copied, none has an allocation of its own.
+//! The memory of packets inside the path: large chunks that are filled from the front and reused
+//! once the last packet in them is gone. No packet is copied, none has an allocation of its own.
 
 use eyelevel_netns::READ_BYTES_MAX;
 
-/// Room for 16 super-packets or 700 packets of wire size.
+/// The size of a chunk: room for 16 super-packets or 700 packets of wire size.
 const CHUNK_BYTES: usize = 1 << 20;
-/// Free chunks kept; a queue that was long once gives the rest back.
+/// The most free chunks kept; a queue that was once long frees the others.
 const FREE_CHUNKS_MAX: usize = 64;
 
 /// The chunks of one direction.
 #[derive(Default)]
 pub(crate) struct Arena {
     chunks: Vec<Chunk>,
-    /// Those with memory of their own at the end, which are used first.
+    /// Free chunks; those with memory are at the end and are used first.
     free: Vec<u32>,
     free_with_memory: usize,
     current: Option<u32>,
@@ -23,12 +23,12 @@ pub(crate) struct Arena {
 #[derive(Default)]
 struct Chunk {
     bytes: Box<[u8]>,
-    /// Packets that lie in it.
+    /// The number of packets in the chunk.
     held: u32,
 }
 
 impl Arena {
-    /// Room for one read of any size.
+    /// Returns room for one read of any size.
     pub(crate) fn room(&mut self) -> &mut [u8] {
         let current = match self.current {
             Some(current) if self.chunks[current as usize].held == 0 => {
@@ -46,7 +46,7 @@ impl Arena {
     }
 
     /// Keeps the first `length` bytes of the room for `packets` packets. Returns the chunk and the
-    /// place in it.
+    /// position in it.
     pub(crate) fn keep(&mut self, length: usize, packets: u16) -> (u32, u32) {
         let current = self.current.expect("room was asked for before");
         self.chunks[current as usize].held += u32::from(packets);
@@ -59,12 +59,12 @@ impl Arena {
         &self.chunks[chunk as usize].bytes[at as usize..(at + length) as usize]
     }
 
-    /// One more packet lies in the chunk.
+    /// Counts one more packet in the chunk.
     pub(crate) fn hold(&mut self, chunk: u32) {
         self.chunks[chunk as usize].held += 1;
     }
 
-    /// A packet in the chunk is gone.
+    /// Releases a packet of the chunk.
     pub(crate) fn release(&mut self, chunk: u32) {
         let entry = &mut self.chunks[chunk as usize];
         entry.held -= 1;
@@ -81,7 +81,7 @@ impl Arena {
     }
 
     fn take_chunk(&mut self) -> u32 {
-        // The chunk that is left behind is freed by the last packet in it.
+        // The previous chunk is freed by the last packet in it.
         let index = self.free.pop().unwrap_or_else(|| {
             self.chunks.push(Chunk::default());
             self.chunks.len() as u32 - 1

@@ -1,20 +1,20 @@
-//! Which releases of one direction are written together.
+//! Decides which releases of one direction are written together.
 
 use eyelevel_units::Instant;
 use std::time::Duration;
 
-/// Packets whose release times lie within this may be written together.
+/// The longest span of release times that are written together.
 const TOGETHER: Duration = Duration::from_micros(20);
 
-/// When a direction wants to be let out.
+/// The next write of a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Due {
     pub at: Instant,
-    /// Whether it was put off, so that nothing is gained by meeting it exactly.
+    /// Whether it was deferred, so that it need not be exact.
     pub put_off: bool,
 }
 
-/// Decides about each write. Pure: it is told the model's times.
+/// Decides about each write. Pure: callers pass the model's times.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     /// The model's time of the latest release.
@@ -22,8 +22,8 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// When to write, if the next release may be at `at`: then, or, where that comes right after
-    /// another, a little later with what else is due until then.
+    /// Returns when to write if the next release is at `at`: then, or, if that follows closely on
+    /// another, a little later with whatever else is due until then.
     #[inline]
     pub(crate) fn due(&self, at: Instant) -> Due {
         if !self.is_close(at) {
@@ -35,7 +35,7 @@ impl Batch {
         }
     }
 
-    /// Releases up to `last`, by the model, are written now.
+    /// Records that releases up to `last`, by the model, are written now.
     #[inline]
     pub(crate) fn written(&mut self, last: Instant) {
         self.released_at = Some(last);
@@ -55,7 +55,8 @@ mod tests {
         Instant::from_nanos(micros * 1000)
     }
 
-    /// Writes of a stream with one release every `gap` microseconds: the largest lateness of each.
+    /// Writes a stream with one release every `gap` microseconds; returns the largest lateness of
+    /// each write.
     fn lateness_max(gap: u64, releases: u64) -> Vec<u64> {
         let mut batch = Batch::default();
         let (mut next, mut late) = (0, Vec::new());
@@ -80,7 +81,7 @@ mod tests {
         let late = lateness_max(12, 4000);
         assert_eq!(late[0], 0);
         assert!(late[1..].iter().all(|late| *late == 20));
-        // Two packets a write.
+        // Two packets per write.
         assert!(late.len() <= 4000 / 2 + 1);
     }
 

@@ -1,11 +1,11 @@
-//! A file's way to the disk: the path fills blocks and never waits, a thread of its own writes them.
+//! Writes a file in blocks: the path fills them and never waits, a thread writes them to the disk.
 
 use std::fs::File;
 use std::io::Write;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// The path's end of a file.
+/// The path's side of a file.
 pub(crate) struct Blocks {
     filling: Vec<u8>,
     block_bytes: usize,
@@ -17,8 +17,9 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Starts the writer with the file's `head`. Blocks of `block_bytes` are made when they are first
-    /// needed, at most `blocks_max`: hand-overs cost the path a wake-up of the writer at most.
+    /// Starts the writer with the file's `head`. Blocks of `block_bytes` are allocated when they
+    /// are first needed, at most `blocks_max`; passing one on costs the path at most a wake-up of
+    /// the writer.
     pub(crate) fn start(file: File, head: Vec<u8>, block_bytes: usize, blocks_max: usize) -> Self {
         let (full, to_write) = sync_channel(blocks_max);
         let (give_back, empty) = channel();
@@ -34,7 +35,7 @@ impl Blocks {
         }
     }
 
-    /// The block to append `bytes` to, which fit; none where every block waits for the disk.
+    /// Returns the block to append `bytes` to, which fit; `None` if every block waits for the disk.
     #[inline]
     pub(crate) fn room(&mut self, bytes: usize) -> Option<&mut Vec<u8>> {
         if self.filling.len() + bytes > self.filling.capacity() && !self.next() {
@@ -43,7 +44,7 @@ impl Blocks {
         Some(&mut self.filling)
     }
 
-    /// Has what is there so far written.
+    /// Passes the current block to the writer.
     pub(crate) fn hand_over(&mut self) {
         if !self.filling.is_empty() {
             // There is room for every block, so this only fails once the writer is gone.
@@ -51,8 +52,8 @@ impl Blocks {
         }
     }
 
-    /// Writes what is left with `tail` behind it and waits for the disk; what that said where it
-    /// refused.
+    /// Writes the rest followed by `tail` and waits for the disk; returns its error, if there was
+    /// one.
     pub(crate) fn finish(mut self, tail: &[u8]) -> Option<String> {
         // The path has ended: allocating and waiting are allowed here.
         self.filling.extend_from_slice(tail);
@@ -80,7 +81,7 @@ impl Blocks {
     }
 }
 
-/// Writes blocks until the path's end is dropped. After a refusal it only takes them.
+/// Writes blocks until the path's side is dropped. After an error it discards them.
 fn write(
     mut file: File,
     head: &[u8],

@@ -1,5 +1,5 @@
-//! What the servers' end of the path saw, as a file for Wireshark and tcpdump: whole packets of wire
-//! size, when the servers sent them and when the path handed them over.
+//! Captures packets at the servers' end of the path, as a file for Wireshark and tcpdump: whole
+//! packets of wire size, when the servers sent them and when the path delivered them.
 
 use crate::blocks::Blocks;
 use crate::wire::{HEADERS_MAX, Shape, complete_checksum};
@@ -8,37 +8,37 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::time::Duration;
 
-/// Nanosecond timestamps (draft-ietf-opsawg-pcap, section 4).
+/// The magic number of nanosecond timestamps (draft-ietf-opsawg-pcap, section 4).
 const MAGIC: u32 = 0xa1b2_3c4d;
 const VERSION: [u16; 2] = [2, 4];
-/// The longest IP packet; all of it is kept, or TLS could not be read.
+/// The longest IP packet; all of it is kept, since TLS could not be decrypted otherwise.
 const SNAP_BYTES: u32 = 65_535;
 /// `LINKTYPE_RAW`: packets begin with IPv4's or IPv6's header.
 const LINK_TYPE: u32 = 101;
 const RECORD_HEAD_BYTES: usize = 16;
 const BLOCK_BYTES: usize = 256 * 1024;
-/// Blocks on their way to the disk: 64 MiB, beyond which packets are missing.
+/// The most blocks that wait for the disk: 64 MiB, beyond which packets are missing.
 const BLOCKS_MAX: usize = 256;
-/// How long a record waits for an earlier one: a packet is noted with the time when it came to its
-/// device, and in the time until it is read one of the other direction may leave. A packet that is
-/// read later than this starves its trial anyway.
+/// How long a record waits for an earlier one: a packet is recorded with its arrival at the device,
+/// and until it is read one of the other direction may leave. A packet that is read later than this
+/// starves its trial anyway.
 const REORDER: Duration = Duration::from_millis(100);
-/// Records that wait at most: 6 MB of whole packets.
+/// The most records that wait: 6 MB of whole packets.
 const REORDER_RECORDS_MAX: usize = 4096;
 
-/// What became of a capture.
+/// The result of a capture.
 #[derive(Debug, Default)]
 pub(crate) struct CaptureEnd {
     pub packets: u64,
     pub lost: u64,
-    /// What the disk said, where it refused.
+    /// The disk's error, if there was one.
     pub failure: Option<String>,
 }
 
-/// The path's end: never waits for the disk.
+/// The path's side of the capture, which never waits for the disk.
 pub(crate) struct Capture {
     blocks: Blocks,
-    /// In the order of their times.
+    /// Records in the order of their times.
     waiting: VecDeque<CaptureRecord>,
     spare: Vec<Vec<u8>>,
     packets: u64,
@@ -62,7 +62,7 @@ impl Capture {
         }
     }
 
-    /// One segment of a super-packet, as it is on the wire with these ECN bits.
+    /// Records one segment of a super-packet, as it is on the wire with these ECN bits.
     pub(crate) fn push(
         &mut self,
         at: Instant,
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use eyelevel_netns::OffloadHeader;
 
-    /// IPv4 and UDP around nothing; the number is in the source port.
+    /// Returns an empty UDP packet over IPv4; the number is in the source port.
     fn packet(number: u8) -> Vec<u8> {
         let mut packet = vec![0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0];
         packet.extend_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2, 0, number, 1, 187, 0, 8, 0, 0]);

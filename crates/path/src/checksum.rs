@@ -13,12 +13,12 @@ pub(crate) fn add(sum: u32, bytes: &[u8]) -> u32 {
     fold_wide(u64::from(sum) + total + last)
 }
 
-/// The checksum of a sum.
+/// Returns the checksum of a sum.
 pub(crate) fn finish(sum: u32) -> u16 {
     !fold(sum)
 }
 
-/// A sum as 16 bits, carries added back.
+/// Folds a sum to 16 bits, with carries added back.
 pub(crate) fn fold(sum: u32) -> u16 {
     let once = (sum & 0xffff) + (sum >> 16);
     ((once & 0xffff) + (once >> 16)) as u16

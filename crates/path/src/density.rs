@@ -1,22 +1,22 @@
-//! Whether a direction's packets leave so close together that waking for each is the greater part of
-//! what moving them costs.
+//! Detects when a direction's packets leave so close together that waking for each is the greater
+//! part of the cost of moving them.
 
 use eyelevel_units::Instant;
 use std::time::Duration;
 
-/// How long releases and reads of both directions wait for one another in a dense stream. A system
-/// call then carries eight packets at 1 Gbit/s, and arrivals wake nobody: their stamps keep the model
+/// How long releases and reads of both directions are batched in a dense stream. A system call then
+/// carries eight packets at 1 Gbit/s, and arrivals cause no wake-up: their stamps keep the model
 /// exact.
 pub(crate) const SLOT: Duration = Duration::from_micros(100);
-/// Packets are dense where so many in a row ...
+/// The number of packets in a row that is measured.
 const PACKETS: u32 = 64;
-/// ... leave at most this far apart in the mean: from 480 Mbit/s of full packets on.
+/// The largest mean gap of a dense stream: 480 Mbit/s of full packets.
 const GAP: Duration = Duration::from_micros(25);
 
 /// Decides by the model's times of release. Pure.
 #[derive(Debug, Default)]
 pub(crate) struct Density {
-    /// The first of those that are being counted, and how many came after it.
+    /// The first packet of the current count, and how many followed it.
     first: Instant,
     counted: u32,
     latest: Instant,
@@ -24,7 +24,7 @@ pub(crate) struct Density {
 }
 
 impl Density {
-    /// A packet left as of `at`.
+    /// Records a packet that left at `at`.
     #[inline]
     pub(crate) fn released(&mut self, at: Instant) {
         self.latest = at;
@@ -36,7 +36,7 @@ impl Density {
         }
     }
 
-    /// Whether the stream goes on, the next packet leaving as of `next`.
+    /// Returns whether the stream continues if the next packet leaves at `next`.
     #[inline]
     pub(crate) fn goes_on(&self, next: Instant) -> bool {
         self.dense && next.since(self.latest) <= SLOT
@@ -51,7 +51,7 @@ mod tests {
         Instant::from_nanos(micros * 1000)
     }
 
-    /// After so many packets, one every `gap` microseconds.
+    /// Returns the density after that many packets, one every `gap` microseconds.
     fn after(packets: u64, gap: u64) -> (Density, u64) {
         let mut density = Density::default();
         (1..=packets).for_each(|number| density.released(at(1_000_000 + number * gap)));

@@ -21,24 +21,24 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex};
 
-/// Turns without a wait after which the stop is looked for all the same.
+/// Turns without a wait after which the stop is checked all the same.
 const TURNS_MAX: u32 = 64;
 
-/// Turns after the stop, of some reads a device: what waits in a device is read, and who goes on
-/// sending does not hold the end up.
+/// The most turns after the stop, of some reads per device: packets that wait in a device are read,
+/// but a continuing sender does not delay the end.
 const LAST_TURNS_MAX: u32 = 1000;
 
 /// Both directions between a client's and a server's device.
 pub struct Path {
     up: Lane,
     down: Lane,
-    /// The client's and, where there is one, the second client's.
+    /// The device of the client and, if there is one, of the second client.
     clients: Vec<Device>,
-    /// The same of the servers.
+    /// The devices of the servers.
     servers: Vec<Device>,
     wait: Wait,
     watch: Option<Watch>,
-    /// Which stages have a queue, of down and up.
+    /// Whether each stage has a queue, of down and up.
     links: [Vec<bool>; 2],
     logs: Option<[(File, LogHead); 2]>,
     summary_reset: SummaryReset,
@@ -53,7 +53,7 @@ impl Path {
     /// Joins the devices.
     ///
     /// # Errors
-    /// When a stage's settings make no sense.
+    /// When a stage's settings are invalid.
     pub fn new(ends: Ends, settings: PathSettings<'_>) -> Result<(Self, Stopper), PathError> {
         let seed = Seed::new(settings.seed);
         let direction = |specs: &[StageSpec], label| {
@@ -97,13 +97,13 @@ impl Path {
         Ok((path, stop))
     }
 
-    /// By which another thread begins the summary anew.
+    /// Returns a handle with which another thread restarts the summary.
     pub fn summary_reset(&self) -> SummaryReset {
         self.summary_reset.clone()
     }
 
-    /// Moves packets until the stopper is used. `realtime`: whether the calling thread has real-time
-    /// priority, with which it may wait for a release without sleeping.
+    /// Moves packets until the stopper is used. `realtime` is whether the calling thread has
+    /// real-time priority, with which it may wait for a release without sleeping.
     ///
     /// # Errors
     /// When waiting or reading fails, which ends the lab.
@@ -142,10 +142,10 @@ impl Path {
         Ok(self.end())
     }
 
-    /// A slot of a dense stream is over: whatever came until now is read, and what is due written.
+    /// Ends a slot of a dense stream: reads all that has arrived and writes what is due.
     fn take_turn(&mut self, ready: &mut [bool; WATCHED_MAX]) -> Result<(), Error> {
         let now = monotonic_now();
-        // Of the devices that there are alone: nobody would ever take back that another one is ready.
+        // Only of existing devices: readiness of another one would never be cleared.
         let devices = self.clients.len() + self.servers.len();
         ready[..devices].fill(true);
         for _ in 0..TURNS_MAX {
@@ -183,8 +183,8 @@ impl Path {
         }
     }
 
-    /// Writes what is due, and with it what the other direction has put off. Whoever got a packet
-    /// may answer at once, so that the first device of its side is `ready` to be read.
+    /// Writes what is due, together with what the other direction deferred. The receiver may answer
+    /// at once, so the first device of its side becomes `ready` to be read.
     fn let_out(&mut self, now: Instant, ready: &mut [bool; WATCHED_MAX]) {
         if self.due().is_some_and(|due| due.at <= now) {
             let (of_clients, of_servers) = ready.split_at_mut(self.clients.len());
@@ -224,8 +224,8 @@ impl Path {
         Ok(())
     }
 
-    /// Takes in what was sent before the stop: whether a command's last packets are counted must not
-    /// hang on who is faster, this thread or the one that stops it.
+    /// Reads what was sent before the stop: whether a command's last packets are counted must not
+    /// depend on a race between this thread and the one that stops it.
     fn take_the_rest(&mut self) -> Result<(), Error> {
         let mut ready = [true; WATCHED_MAX];
         for _ in 0..LAST_TURNS_MAX {
@@ -255,7 +255,7 @@ impl Path {
         let lost_outside = self.lost_before.until_now(clients, servers, unwritten);
         let capture = self.up.capture.take();
         drop(self.down.capture.take());
-        // Both lanes have let go of it.
+        // Both lanes have dropped it.
         let capture = capture.and_then(Arc::into_inner);
         let capture = capture.and_then(|capture| capture.into_inner().ok());
         let capture = capture.map(Capture::finish);

@@ -1,24 +1,24 @@
-//! What the links need to know of a packet: the flow it belongs to, its peer and its ECN mark.
+//! Parses the fields of a packet that links need: its flow, its peer and its ECN bits.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// Fields of an IP packet, as far as links look at them.
+/// The fields of an IP packet that links read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Source address.
     pub source: IpAddr,
     /// Destination address.
     pub destination: IpAddr,
-    /// Hash over addresses, protocol and ports: the same for all packets of one connection.
+    /// A hash over addresses, protocol and ports: the same for all packets of one connection.
     pub flow: u32,
     /// The two ECN bits.
     pub ecn: u8,
     /// The transport protocol's number.
     protocol: u8,
-    /// What stands where TCP and UDP have their ports; none in a later fragment.
+    /// The bytes at the place of the ports of TCP and UDP; `None` in a later fragment.
     ports: Option<[u8; 4]>,
 }
 
@@ -26,21 +26,21 @@ pub struct Header {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Endpoints {
     protocol: u8,
-    /// Who sent.
+    /// The sender.
     pub source: SocketAddr,
-    /// Whom to.
+    /// The receiver.
     pub destination: SocketAddr,
 }
 
 impl Endpoints {
-    /// `tcp` or `udp`.
+    /// Returns `tcp` or `udp`.
     pub fn protocol(&self) -> &'static str {
         if self.protocol == TCP { "tcp" } else { "udp" }
     }
 }
 
 impl Header {
-    /// The connection, of TCP and UDP.
+    /// Returns the connection's endpoints, for TCP and UDP.
     #[inline]
     pub fn endpoints(&self) -> Option<Endpoints> {
         let ports = self.ports.filter(|_| matches!(self.protocol, TCP | UDP))?;
@@ -53,7 +53,7 @@ impl Header {
     }
 }
 
-/// Reads the header of a whole IP packet. `None`: too short, or neither IPv4 nor IPv6.
+/// Parses the header of a whole IP packet; `None` if it is too short, or neither IPv4 nor IPv6.
 pub fn parse(packet: &[u8]) -> Option<Header> {
     match packet.first()? >> 4 {
         4 => parse_v4(packet),
@@ -112,7 +112,8 @@ fn parse_v6(packet: &[u8]) -> Option<Header> {
     })
 }
 
-/// FNV-1a over all parts (Fowler, Noll, Vo): spreads a handful of flows well and needs no state.
+/// Hashes all parts with FNV-1a (Fowler, Noll, Vo), which spreads a handful of flows well and needs
+/// no state.
 fn hash(parts: &[&[u8]]) -> u32 {
     parts
         .iter()

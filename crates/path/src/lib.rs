@@ -1,11 +1,13 @@
-//! Drives packets between devices (TUN, or virtual Ethernet) through two links: one thread, one clock.
+//! Drives packets between devices (TUN, or virtual Ethernet) through two links, with one thread and
+//! one clock.
 //!
-//! The links decide, this crate reads, waits and writes; and it measures how late it was, since a
-//! release that comes late is an error of the instrument that a trial has to know of.
+//! The links decide; this crate reads, waits and writes. It also measures its own lateness, since a
+//! late release is an error of the instrument that belongs in a trial's record.
 //!
-//! A packet from a TUN device may be a super-packet of many segments. It is cut before the link sees
-//! it: queue, rate and loss count packets of wire size. Where consecutive segments leave together they
-//! are written as one super-packet again, as a network card's receive offload would hand them on.
+//! A packet from a TUN device may be a super-packet of many segments. It is segmented before it
+//! enters the link: queue, rate and loss count packets of wire size. Consecutive segments that
+//! leave together are written as one super-packet again, as a network card's receive offload would
+//! deliver them.
 
 mod arena;
 mod batch;

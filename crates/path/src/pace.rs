@@ -1,34 +1,34 @@
-//! How long to sleep before a release.
+//! Decides how long to sleep before a release.
 
 use crate::batch::Due;
 use eyelevel_units::Instant;
 use std::time::Duration;
 
-/// A sleep ends before the release by what sleeps were too long lately, within these; the rest
-/// passes awake. A timer's interrupt and the switch to this thread take 5 us on a machine that is
-/// awake, and some hundred on a virtual one whose processor sleeps.
+/// A sleep ends before the release by the recent oversleep, within these bounds; the rest is spent
+/// awake. A timer's interrupt and the switch to this thread take 5 us on a machine that is awake,
+/// and some hundred on a virtual one whose processor sleeps.
 const AWAKE_MIN: Duration = Duration::from_micros(20);
 const AWAKE_MAX: Duration = Duration::from_micros(300);
 const AWAKE_START: Duration = Duration::from_micros(100);
-/// The estimate goes by this share of the difference towards a longer oversleep, and by the other
-/// towards a shorter one: it follows the longer ones, since being late is worse than being awake.
+/// The divisors of the difference by which the estimate moves, towards a longer and a shorter
+/// oversleep: it follows the longer ones, since being late is worse than being awake.
 const LONGER_SHARE: u32 = 8;
 const SHORTER_SHARE: u32 = 64;
-/// At most this share of the time may be spent awake without work, ...
+/// The largest share of the time spent awake without work, as a divisor.
 const AWAKE_SHARE: u32 = 20;
-/// ... saved up to so much.
+/// The most of that time that can be saved up.
 const AWAKE_SAVED: Duration = Duration::from_millis(2);
 
-/// Decides about each wait. Pure: it is told the time.
+/// Decides about each wait. Pure: callers pass the time.
 #[derive(Debug)]
 pub(crate) struct Pace {
     realtime: bool,
     before: Instant,
     saved: Duration,
     waits_awake: bool,
-    /// When the present sleep shall end.
+    /// Planned end of the current sleep.
     planned: Option<Instant>,
-    /// By how much sleeps are too long.
+    /// The estimated excess of sleeps.
     oversleep: Duration,
 }
 
@@ -44,8 +44,8 @@ impl Pace {
         }
     }
 
-    /// How long to wait for packets at `now` if the next release is `due`; `None`: until one comes.
-    /// `busy`: packets are there already.
+    /// Returns how long to wait for packets at `now` if the next release is `due`; `None`: until
+    /// one arrives. `busy` is whether packets are waiting already.
     pub(crate) fn timeout(
         &mut self,
         now: Instant,
@@ -77,7 +77,7 @@ impl Pace {
         Some(sleep)
     }
 
-    /// A wait has ended at `now`, by its time or by a packet.
+    /// Records that a wait has ended at `now`, by its time or by a packet.
     pub(crate) fn woke(&mut self, now: Instant) {
         let Some(late) = self.planned.take().filter(|planned| *planned <= now) else {
             return;
@@ -148,7 +148,7 @@ mod tests {
                 "{micros} after sleeps {late} too long"
             );
         }
-        // A packet that ends a sleep says nothing of timers.
+        // A sleep that a packet ends shows nothing about timers.
         pace.timeout(at(1 << 40), due((1 << 40) + 1000), false);
         let before = pace.oversleep;
         pace.woke(at((1 << 40) + 1));

@@ -7,7 +7,7 @@ use eyelevel_units::Instant;
 pub(crate) struct Run {
     pub first: Option<Packet<Segment>>,
     pub last: u16,
-    /// Number, model's release time and size of each.
+    /// Number, model's release time and size of each segment.
     pub members: Vec<(u64, Instant, u32)>,
 }
 

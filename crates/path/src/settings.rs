@@ -1,4 +1,4 @@
-//! What a path joins and what it does.
+//! The devices and settings of a path.
 
 use crate::measured::windows::FirstWindows;
 use crate::watch::Watch;
@@ -9,15 +9,16 @@ use std::net::IpAddr;
 
 /// The devices that a path joins.
 pub struct Ends {
-    /// The client's.
+    /// The client's device.
     pub client: Device,
-    /// The server's.
+    /// The server's device.
     pub server: Device,
-    /// A second client's and a second server's, which share the path.
+    /// The devices of a second client and a second server, which share the path.
     pub second: Option<SecondPair>,
 }
 
-/// The devices of hosts beside the first two, with the address of each, by which packets find them.
+/// The devices of a second pair of hosts, with the address of each, by which packets are routed to
+/// them.
 pub struct SecondPair {
     /// The second client's.
     pub client: (Device, IpAddr),
@@ -25,31 +26,31 @@ pub struct SecondPair {
     pub server: (Device, IpAddr),
 }
 
-/// What a path does.
+/// The settings of a path.
 pub struct PathSettings<'a> {
-    /// The stages from the server to the client, in the order in which a packet meets them.
+    /// The stages from the server to the client, in the order in which a packet passes them.
     pub down: &'a [StageSpec],
     /// The stages from the client to the server.
     pub up: &'a [StageSpec],
-    /// From which every stage derives its generator.
+    /// The seed from which every stage derives its generator.
     pub seed: u64,
-    /// Where to write the logs of down and up.
+    /// The log files of down and up.
     pub logs: Option<(File, File)>,
-    /// Where to write the packets as the servers' end has them, for Wireshark and tcpdump.
+    /// The capture file of packets at the servers' end, for Wireshark and tcpdump.
     pub capture: Option<File>,
-    /// Where the counts are shown while the path runs.
+    /// The view that shows the counts while the path runs.
     pub watch: Option<Watch>,
-    /// Where the windows are told that clients offer over TCP at first.
+    /// The store for the first windows that clients offer over TCP.
     pub windows: Option<FirstWindows>,
 }
 
-/// Why a path could not be made.
+/// An error of creating a path.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
-    /// Its settings make no sense.
+    /// Invalid settings.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// The kernel refused something.
+    /// An error of the kernel.
     #[error(transparent)]
     System(#[from] Error),
 }

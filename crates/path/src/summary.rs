@@ -8,33 +8,33 @@ use crate::measured::timeline::{Timeline, TimelineSummary};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a path saw, for the trial's record.
+/// The counts of a path, for the trial's record.
 #[derive(Clone, Debug, Serialize)]
 pub struct PathSummary {
     /// From the server to the client.
     pub down: DirectionSummary,
     /// From the client to the server.
     pub up: DirectionSummary,
-    /// What was lost although no stage dropped it.
+    /// Packets that were lost although no stage dropped them.
     pub lost_outside: LostOutside,
     /// Packets of each connection over TCP or UDP by their ECN bits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<ConnectionMarks>,
-    /// Packets in the capture; null where none was asked for.
+    /// Packets in the capture; null if none was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capture_packets: Option<u64>,
-    /// Packets that it lacks, since the disk did not keep up.
+    /// Packets missing in it, because the disk was too slow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capture_lost_packets: Option<u64>,
-    /// What the disk said, where it refused.
+    /// The disk's error, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capture_failure: Option<String>,
 }
 
-/// One direction's counts, since the start or the last [`crate::SummaryReset::ask`].
+/// The counts of one direction, since the start or the last [`crate::SummaryReset::ask`].
 #[derive(Clone, Debug, Serialize)]
 pub struct DirectionSummary {
-    /// Packets that came, of wire size.
+    /// Packets that arrived, of wire size.
     pub packets: u64,
     /// Their bytes, IP headers included.
     pub bytes: u64,
@@ -48,29 +48,29 @@ pub struct DirectionSummary {
     pub marked_packets: u64,
     /// Packets by their ECN bits.
     pub ecn: EcnCounts,
-    /// Not an IP packet, or refused by the receiving device.
+    /// Packets that were no IP packet, or were refused by the receiving device.
     pub refused_packets: u64,
-    /// Actual release against the model's release time.
+    /// Lateness of actual releases against the model's release times.
     #[serde(flatten)]
     pub lateness: LatenessSummary,
-    /// How packets came, and how long they waited to be read.
+    /// Lateness of reads against the packets' arrivals.
     pub arrival: ArrivalSummary,
-    /// What it carried over time; of down alone.
+    /// The direction over time; for down alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<TimelineSummary>,
     /// Records in the direction's log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_records: Option<u64>,
-    /// Records that are missing in it, because the disk did not keep up.
+    /// Records missing in it, because the disk was too slow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_lost_records: Option<u64>,
-    /// Why the log is not whole, where the disk refused it.
+    /// The disk's error that left the log incomplete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_failure: Option<String>,
 }
 
 impl DirectionSummary {
-    /// Of a lane at its end; closes its log.
+    /// Returns the counts of a lane at its end, and closes its log.
     pub(crate) fn of(mut lane: Lane) -> Self {
         let log = lane.direction.observer_mut().log.take();
         let log: Option<LogEnd> = log.map(crate::log::Log::finish);

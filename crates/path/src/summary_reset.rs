@@ -1,17 +1,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Begins the summary of a running [`crate::Path`] anew, for a next load.
+/// Restarts the summary of a running [`crate::Path`], for the next load.
 #[derive(Clone, Debug, Default)]
 pub struct SummaryReset(Arc<AtomicBool>);
 
 impl SummaryReset {
-    /// What the path carries from its next packet on is in the summary, and nothing before.
+    /// Requests a restart: the summary then begins with the path's next packet.
     pub fn ask(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether that was asked for since the last time.
+    /// Returns whether a restart was requested since the last call.
     pub(crate) fn is_asked(&self) -> bool {
         self.0.load(Ordering::Relaxed) && self.0.swap(false, Ordering::Relaxed)
     }

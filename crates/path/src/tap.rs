@@ -1,5 +1,5 @@
-//! What the driver hears from inside a direction: for the log, for the view of the queue, and to
-//! know when a packet's bytes are no longer needed.
+//! Observes the events inside a direction: for the log, for the view of the queue, and to release a
+//! packet's bytes.
 
 use crate::arena::Arena;
 use crate::log::Log;
@@ -10,7 +10,7 @@ use eyelevel_link::{Event, EventKind, Observer, StageCounters};
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// Addresses that one log names; further ones go without a name.
+/// The most addresses that one log numbers; further ones have no number.
 const ADDRESSES_MAX: usize = 1 << 16;
 
 /// The observer of one direction.
@@ -18,7 +18,7 @@ const ADDRESSES_MAX: usize = 1 << 16;
 pub(crate) struct Tap {
     pub arena: Arena,
     pub log: Option<Log>,
-    /// What the direction carried over time, where it is kept.
+    /// The direction over time, if it is recorded.
     pub timeline: Option<Timeline>,
     addresses: HashMap<IpAddr, u32>,
     /// By stage: packets and bytes that left it as a link, and bytes that it dropped.
@@ -38,7 +38,7 @@ struct Link {
 }
 
 impl Tap {
-    /// For a direction of so many stages.
+    /// Creates the observer of a direction with that many stages.
     pub(crate) fn new(stages: usize, log: Option<Log>) -> Self {
         Self {
             log,
@@ -47,7 +47,8 @@ impl Tap {
         }
     }
 
-    /// Packets and bytes that wait or are in transmission at stages that have served any packet.
+    /// Returns the packets and bytes that are queued or in transmission at stages that have served
+    /// any packet.
     pub(crate) fn queued(&self, counters: &[StageCounters], is_link: &[bool]) -> (u64, u64) {
         let of = |((link, counters), is_link): ((&Link, &StageCounters), &bool)| {
             if !is_link {
@@ -66,12 +67,12 @@ impl Tap {
             .fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
     }
 
-    /// The place of the last stage, where releases are.
+    /// Returns the index of the last stage, where releases are.
     pub(crate) fn last_stage(&self) -> u16 {
         self.links.len() as u16 - 1
     }
 
-    /// The number under which the log knows `address`, which it is told of where that is new.
+    /// Returns the number of `address` in the log, to which a new one is added.
     pub(crate) fn address_number(&mut self, at_ns: u64, address: IpAddr) -> u32 {
         if let Some(number) = self.addresses.get(&address) {
             return *number;

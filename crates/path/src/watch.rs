@@ -1,18 +1,18 @@
-//! What a path counts while it runs, for whoever looks from another thread: the path writes, it
-//! is never asked and never woken.
+//! Publishes a path's counts while it runs: the path writes them, and a reader never interrupts or
+//! wakes it.
 
 use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One direction's counts at one time, since the start where nothing else is said.
+/// The counts of one direction at one time, since the start unless noted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DirectionState {
-    /// Packets that came.
+    /// Packets that arrived.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Packets handed to the receiver's device.
+    /// Packets written to the receiver's device.
     pub released_packets: u64,
     /// Their bytes.
     pub released_bytes: u64,
@@ -22,13 +22,13 @@ pub struct DirectionState {
     pub marked_packets: u64,
     /// Packets inside the direction now.
     pub held_packets: u64,
-    /// Packets that wait or are in transmission at its links now.
+    /// Packets that are queued or in transmission at its links now.
     pub queue_packets: u64,
     /// Their bytes.
     pub queue_bytes: u64,
-    /// Waiting and transmission of the packet that left a link last.
+    /// Queueing and transmission time of the last packet to leave a link.
     pub queue_delay_us: u64,
-    /// How late the packet was that was released last.
+    /// Lateness of the last packet released.
     pub lateness_us: u64,
 }
 
@@ -81,7 +81,7 @@ impl DirectionState {
     }
 }
 
-/// A view of a running path. Values of one look may be a few packets apart.
+/// A view of a running path. Values read together may be a few packets apart.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     down: Arc<[AtomicU64; FIELDS]>,
@@ -98,7 +98,7 @@ pub struct PathState {
 }
 
 impl Watch {
-    /// What the path counted last.
+    /// Returns the latest counts of the path.
     pub fn look(&self) -> PathState {
         let read = |cells: &[AtomicU64; FIELDS]| {
             DirectionState::of_array(std::array::from_fn(|i| cells[i].load(Ordering::Relaxed)))

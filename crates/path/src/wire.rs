@@ -1,29 +1,29 @@
-//! What a super-packet is on the wire: its segments, and runs of them as packets again.
+//! Splits super-packets into segments, and joins runs of them to packets.
 
 use crate::checksum;
 use eyelevel_netns::{OffloadHeader, Segmentation};
 use std::ops::Range;
 
-/// The longest headers that are taken apart: IPv6 with some extensions, then TCP with options.
+/// The longest headers that are parsed: IPv6 with some extensions, then TCP with options.
 pub(crate) const HEADERS_MAX: usize = 256;
 
 const TCP_FIN_PSH: u8 = 0x09;
 const TCP_CWR: u8 = 0x80;
 
-/// How a packet from a device divides into packets of wire size. A packet that is whole has one
-/// segment.
+/// How a packet from a device divides into packets of wire size. A packet that is not a
+/// super-packet has one segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     kind: Kind,
-    /// Bytes of IP and transport headers; of a whole packet of the IP header alone.
+    /// Bytes of IP and transport headers; with one segment of the IP header alone.
     headers: u16,
-    /// Where the transport header begins.
+    /// The offset of the transport header.
     transport: u16,
     /// Payload bytes of each segment but the last.
     segment_bytes: u16,
     /// Bytes of the packet.
     length: u32,
-    /// The checksum that is still missing, as in [`OffloadHeader`].
+    /// The offsets of a checksum to complete, as in [`OffloadHeader`].
     checksum: Option<(u16, u16)>,
 }
 
@@ -35,7 +35,8 @@ enum Kind {
 }
 
 impl Shape {
-    /// Of a packet as the device gave it. `None`: its headers do not fit what the offload header says.
+    /// Parses a packet as the device delivered it; `None` if its headers do not match the offload
+    /// header.
     pub(crate) fn of(packet: &[u8], offload: &OffloadHeader) -> Option<Self> {
         let length = u32::try_from(packet.len()).ok()?;
         let ip_headers = match packet.first()? >> 4 {
@@ -79,7 +80,7 @@ impl Shape {
         })
     }
 
-    /// Packets of wire size in it, at least one.
+    /// Returns the number of packets of wire size in it, at least one.
     pub(crate) fn segments(&self) -> u16 {
         match self.kind {
             Kind::Whole => 1,
@@ -90,12 +91,12 @@ impl Shape {
         }
     }
 
-    /// Bytes of the packet as it came.
+    /// Returns the bytes of the packet as it arrived.
     pub(crate) fn length(&self) -> u32 {
         self.length
     }
 
-    /// Size of a segment on the wire.
+    /// Returns the size of a segment on the wire.
     pub(crate) fn wire_bytes(&self, segment: u16) -> u32 {
         match self.kind {
             Kind::Whole => self.length,
@@ -103,7 +104,7 @@ impl Shape {
         }
     }
 
-    /// Where the payload of the segments from `first` to `last` lies in the packet.
+    /// Returns the range of the payload of the segments from `first` to `last` in the packet.
     pub(crate) fn payload(&self, first: u16, last: u16) -> Range<usize> {
         let headers = usize::from(self.headers);
         if self.kind == Kind::Whole {
@@ -115,7 +116,7 @@ impl Shape {
     }
 
     /// Writes the headers of one packet that holds the segments from `first` to `last`, with these
-    /// ECN bits, into `out`. Returns their length and what the device has to be told.
+    /// ECN bits, into `out`. Returns their length and the offload header for the device.
     pub(crate) fn head(
         &self,
         packet: &[u8],
@@ -176,7 +177,8 @@ impl Shape {
         }
     }
 
-    /// The place of the checksum holds the sum of the pseudo header, which has the length in it.
+    /// Writes the sum of the pseudo header, which includes the length, to the place of the
+    /// checksum.
     fn sum_pseudo_header(&self, out: &mut [u8], payload: usize) {
         let Some((start, offset)) = self.checksum else {
             return;
@@ -190,7 +192,7 @@ impl Shape {
     }
 }
 
-/// Length, identification, ECN bits and checksum of the IP header.
+/// Sets length, identification, ECN bits and checksum of the IP header.
 fn set_ip(out: &mut [u8], first: u16, payload: usize, ecn: u8, kind: Kind) {
     let length = out.len() + payload;
     if out[0] >> 4 != 4 {
@@ -212,8 +214,8 @@ fn set_ip(out: &mut [u8], first: u16, payload: usize, ecn: u8, kind: Kind) {
     out[10..12].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// Fills in the checksum that a packet still misses. UDP's zero means "none" and is written as
-/// its other form (RFC 768).
+/// Completes the checksum of a packet. UDP's zero means "none" and is written as its other form
+/// (RFC 768).
 pub(crate) fn complete_checksum(packet: &mut [u8], (start, offset): (u16, u16)) {
     let (start, at) = (usize::from(start), usize::from(start) + usize::from(offset));
     let sum = match checksum::finish(checksum::add(0, &packet[start..])) {

@@ -1,4 +1,4 @@
-//! What a path does with packets that waited for it, here until it was told to stop.
+//! A path reads the packets that wait when it starts, here after it was stopped.
 
 use eyelevel_netns::{
     Device, Netlink, RouteDestination, RouteSettings, is_privileged, monotonic_now, unshare_network,
@@ -12,8 +12,8 @@ const CLIENT: &str = "100.64.0.2";
 const SERVER: &str = "100.64.0.1";
 const SENT: u64 = 200;
 
-/// A path whose stop was asked for before it began to read what the client had sent, and a time
-/// that all of it had waited by then.
+/// Runs a path that was stopped before it began to read what the client had sent; returns also a
+/// time by which all of it had waited.
 fn stopped_before_it_read() -> (PathSummary, Duration) {
     unshare_network().unwrap();
     let mut netlink = Netlink::open().unwrap();
@@ -61,7 +61,7 @@ fn what_was_sent_before_the_stop_is_counted() {
     let (summary, waited) = thread::spawn(stopped_before_it_read).join().unwrap();
     assert!(summary.up.packets >= SENT, "{:?}", summary.up);
     assert_eq!(summary.down.packets, 0);
-    // Each has its own time of arrival, and the model had not gone on before it was read.
+    // Each has its own time of arrival, and the model had not advanced before it was read.
     let arrival = &summary.up.arrival;
     assert_eq!(arrival.unstamped_packets, 0);
     let late_us = arrival.lateness.lateness_us_p50.unwrap();

@@ -1,4 +1,4 @@
-//! One direction with its devices: reading and cutting here, writing in `out.rs`.
+//! One direction with its devices: reading and segmenting are here, writing is in `out.rs`.
 
 mod out;
 
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
-/// Reads from one device before the others and the due releases get their turn.
+/// The most reads from one device before the others and the due releases get their turn.
 const READS_MAX: usize = 16;
 
 pub(crate) struct Lane {
@@ -34,13 +34,13 @@ pub(crate) struct Lane {
     /// The address whose packets leave by the second device.
     pub second_exit: Option<IpAddr>,
     pub counts: Counts,
-    /// Of the lane toward the origins, where somebody asks.
+    /// The watch for first windows, on the lane toward the origins, if requested.
     pub windows: Option<WindowWatch>,
-    /// Packets as the servers' end of the path has them, where they are asked for.
+    /// The capture of packets at the servers' end of the path, if requested.
     pub capture: Option<Arc<Mutex<Capture>>>,
     /// Packets by their ECN bits.
     pub marks: Marks,
-    /// What there was before the counted load, to be taken off.
+    /// Counts before the current load, to be subtracted.
     pub before: Before,
     /// Packets that left the direction.
     left: u64,
@@ -57,12 +57,12 @@ pub(crate) struct Counts {
     pub released: u64,
     pub released_bytes: u64,
     pub refused: u64,
-    /// Of the refused ones those that no stage had made a bit of worse.
+    /// Refused packets that no stage had corrupted.
     pub unwritten: u64,
     pub lateness_ns: u64,
 }
 
-/// A lane's counts when a next load began.
+/// A lane's counts at the start of a load.
 #[derive(Clone, Default)]
 pub(crate) struct Before {
     pub counts: Counts,
@@ -95,7 +95,7 @@ impl Lane {
         }
     }
 
-    /// A next load begins: the summary will be its alone.
+    /// Restarts the counts, for the summary of the next load.
     pub(crate) fn restart(&mut self) {
         self.lateness = Lateness::default();
         self.marks.restart();
@@ -110,8 +110,8 @@ impl Lane {
         };
     }
 
-    /// Packets that the direction's stages dropped so far, by reason; reasons that did not occur are
-    /// left out.
+    /// Returns the packets that the direction's stages dropped so far, by reason; reasons that did
+    /// not occur are left out.
     pub(crate) fn dropped(&self) -> BTreeMap<&'static str, u64> {
         let counters = self.direction.counters();
         let sum = |reason| counters.iter().map(|c| c.dropped(reason)).sum();
@@ -121,40 +121,40 @@ impl Lane {
         counts.filter(|(_, count)| *count > 0).collect()
     }
 
-    /// Packets that a device should have taken and did not, of this load.
+    /// Returns the packets of this load that a device should have accepted and did not.
     pub(crate) fn unwritten(&self) -> u64 {
         self.counts.unwritten - self.before.counts.unwritten
     }
 
-    /// When the next packets shall be written.
+    /// Returns when the next packets are to be written.
     #[inline]
     pub(crate) fn due(&self) -> Option<Due> {
         let at = self.direction.poll_timeout()?;
         Some(self.batch.due(at))
     }
 
-    /// Whether its packets leave so close together that they may wait for one another.
+    /// Returns whether its packets leave so close together that they may be batched.
     #[inline]
     pub(crate) fn is_dense(&self) -> bool {
         let next = self.direction.poll_timeout();
         next.is_some_and(|next| self.density.goes_on(next))
     }
 
-    /// Whether the next packets might be written at `now`, put off or not.
+    /// Returns whether the next packets may be written at `now`, deferred or not.
     #[inline]
     pub(crate) fn may_leave(&self, now: Instant) -> bool {
         self.direction.poll_timeout().is_some_and(|at| at <= now)
     }
 
-    /// Packets inside the direction.
+    /// Returns the number of packets inside the direction.
     pub(crate) fn held(&self) -> u64 {
         let tap = self.direction.observer();
         self.direction.arrivals() + tap.duplicated_packets - tap.dropped_packets - self.left
     }
 
-    /// Until when, at most `now`, the direction knows of all that came by `devices`. What may release
-    /// a packet after that may still be changed by one that waits to be read, and such a device
-    /// becomes `ready`.
+    /// Returns the time, at most `now`, until which the direction has all arrivals of `devices`. A
+    /// later release may still be changed by a packet that waits to be read, and a device with such
+    /// a packet becomes `ready`.
     #[inline]
     pub(crate) fn certain(&self, now: Instant, devices: &[Device], ready: &mut [bool]) -> Instant {
         let mut certain = now;
@@ -166,8 +166,9 @@ impl Lane {
         certain
     }
 
-    /// Reads what waits at `device`, some at a time: only until something is due, where `unless_due`;
-    /// else a device that has nothing is not asked. Returns whether there may be more.
+    /// Reads packets that wait at `device`, some at a time. If `unless_due`, it stops once
+    /// something is due; else a device without packets is not read. Returns whether there may be
+    /// more.
     pub(crate) fn take_in(&mut self, device: &mut Device, unless_due: bool) -> Result<bool, Error> {
         device.read_clocks();
         for _ in 0..READS_MAX {
@@ -191,7 +192,8 @@ impl Lane {
         Ok(true)
     }
 
-    /// Cuts what was read and hands it to the direction. `None`: it is no packet.
+    /// Segments a packet that was read and passes it to the direction; `None` if it is not a
+    /// packet.
     fn admit(&mut self, read: &ReadPacket) -> Option<()> {
         let length = read.length;
         let room = self.direction.observer_mut().arena.room();

@@ -1,4 +1,4 @@
-//! The way out: runs of segments are written as one packet, and what was written is counted.
+//! Writes runs of segments as one packet each, and counts what was written.
 
 use super::Lane;
 use crate::header;
@@ -63,7 +63,8 @@ impl Lane {
                 counts.released += 1;
                 counts.released_bytes += u64::from(wire_bytes);
             } else {
-                // The device refuses only what its namespace cannot take; the sender sees a loss.
+                // The device refuses only packets that its namespace cannot accept; the sender sees
+                // a loss.
                 counts.refused += 1;
                 counts.unwritten += u64::from(packet.corrupt_bit.is_none());
             }
@@ -85,7 +86,8 @@ impl Lane {
         }
     }
 
-    /// The run left marked: of which connection it is and how it came, its own bytes say.
+    /// Counts a run that left marked: its own bytes identify the connection and its ECN bits at
+    /// arrival.
     fn count_marks(&mut self, segment: &Segment) {
         let arena = &self.direction.observer().arena;
         let bytes = arena.bytes(segment.chunk, segment.at, segment.shape.length());
@@ -120,7 +122,7 @@ impl Lane {
             ];
             return device.write(&parts).is_ok();
         }
-        // As a wire carries it: whole, with its checksum, before a bit of it is inverted.
+        // As on a wire: whole, with its checksum, before a bit of it is inverted.
         self.whole.clear();
         self.whole.extend_from_slice(&head[..head_bytes]);
         self.whole.extend_from_slice(payload);
@@ -136,7 +138,7 @@ impl Lane {
             .is_ok()
     }
 
-    /// Puts segments into the capture, where there is one.
+    /// Adds segments to the capture, if there is one.
     pub(super) fn take_down(
         &self,
         now: Instant,

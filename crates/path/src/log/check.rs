@@ -1,4 +1,4 @@
-//! A log is read, and its records are held against the pure model.
+//! Reads a log and checks its records against the pure model.
 
 use crate::log::comparison::{Comparison, Fates, LogCheck};
 use crate::log::head::{FORMAT, LogHead, VERSION};
@@ -7,10 +7,10 @@ use eyelevel_link::{Direction, SpecError, StageSpec};
 use eyelevel_units::{Instant, Seed, one_line, refusal};
 use std::io::{self, BufRead, BufReader, Read};
 
-/// A head with the longest trace in place.
+/// The longest head, with the longest trace inline.
 const HEAD_BYTES_MAX: u64 = 1 << 30;
 
-/// Why a log could not be compared.
+/// An error that prevents the comparison of a log.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// It cannot be read.
@@ -32,7 +32,7 @@ pub enum CheckError {
     StageFile(String),
 }
 
-/// Feeds the arrivals of `log` to the model and compares all that the log says of their fates.
+/// Feeds the arrivals of `log` to the model and compares the recorded outcomes of its packets.
 /// `load` reads the files that a stage names.
 ///
 /// # Errors
@@ -77,7 +77,7 @@ fn read_head(log: &mut impl BufRead) -> Result<LogHead, CheckError> {
     Ok(head)
 }
 
-/// A part of a record at the end is that of a lab that was killed, and is left aside.
+/// Reads one record; a partial one at the end, left by a lab that was killed, is ignored.
 fn read_record(log: &mut impl Read, bytes: &mut [u8; RECORD_BYTES]) -> io::Result<bool> {
     match log.read_exact(bytes) {
         Ok(()) => Ok(true),
@@ -101,7 +101,7 @@ mod tests {
         }
     }
 
-    /// A log as the driver writes it, from the model itself; `change` may falsify a record.
+    /// Writes a log from the model itself, as the driver does; `change` may falsify a record.
     fn log(change: impl Fn(&mut Record)) -> Vec<u8> {
         let stages = [
             StageSpec::Loss(LossSpec { probability: 0.2 }),

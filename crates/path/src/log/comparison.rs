@@ -1,4 +1,5 @@
-//! Arrivals of a log, fed to the pure model: they must have the fates that the log says.
+//! Compares a log with the pure model, which must produce the same outcomes from the log's
+//! arrivals.
 
 use crate::log::record::{Record, RecordKind};
 use eyelevel_link::{Direction, Ecn, Event, EventKind, Observer, Packet};
@@ -7,21 +8,21 @@ use serde::Serialize;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-/// Differences that are told; the comparison ends there.
+/// The most differences reported; the comparison ends there.
 pub(super) const DIFFERENCES_MAX: usize = 10;
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LogCheck {
     /// Packets that were fed to the model.
     pub arrivals: u64,
-    /// Records that were compared with what the model said.
+    /// Records that were compared with the model's.
     pub compared: u64,
     /// The first differences, one line each.
     pub differences: Vec<String>,
 }
 
-/// What the model said, still to be found in the log.
+/// The model's events that are still to be found in the log.
 #[derive(Default)]
 pub(super) struct Fates {
     pub of_packets: VecDeque<Record>,
@@ -44,12 +45,13 @@ impl Observer<()> for Fates {
     }
 }
 
-/// The model's direction beside the log's records.
+/// The model's direction, compared with the log's records.
 pub(super) struct Comparison {
     direction: Direction<(), Fates>,
     addresses: Vec<IpAddr>,
-    /// Of the log, not yet found in what the model said. A trace tells them when a packet next comes
-    /// to it, which may be long after their time: behind a delay no record says when that was.
+    /// Unused opportunities of the log that the model has not reported yet. A trace reports them
+    /// when the next packet reaches it, which may be long after their time: behind a delay no
+    /// record has that time.
     unused: VecDeque<Record>,
     found: LogCheck,
 }
@@ -64,12 +66,12 @@ impl Comparison {
         }
     }
 
-    /// Whether there is room for a further difference.
+    /// Returns whether there is room for a further difference.
     pub(super) fn goes_on(&self) -> bool {
         self.found.differences.len() < DIFFERENCES_MAX
     }
 
-    /// The log's next record of what was seen.
+    /// Compares the log's next record.
     pub(super) fn take(&mut self, record: &Record) {
         match record.kind {
             RecordKind::Arrival => self.arrive(record),
@@ -93,7 +95,7 @@ impl Comparison {
         }
     }
 
-    /// Lets the model go on where the log's last opportunities came of a packet still on its way.
+    /// Advances the model if the log's last opportunities belong to a packet still on its way.
     pub(super) fn end(mut self) -> LogCheck {
         while !self.unused.is_empty()
             && let Some(at) = self.direction.poll_timeout()
@@ -134,7 +136,7 @@ impl Comparison {
     }
 
     fn fate(&mut self, record: &Record) {
-        // Where the model has said more already, it was the last arrival's doing.
+        // If the model has reported more already, the last arrival caused it.
         if self.direction.observer().of_packets.is_empty() {
             self.direction
                 .handle_timeout(Instant::from_nanos(record.at_ns));

@@ -3,7 +3,7 @@ use eyelevel_link::{DropReason, StageSpec};
 use eyelevel_units::Instant;
 use serde::{Deserialize, Serialize};
 
-/// What wrote a log.
+/// The program that writes logs.
 pub(crate) const PROGRAM: &str = concat!("eyelevel-lab ", env!("CARGO_PKG_VERSION"));
 /// The format's name and version.
 pub(crate) const FORMAT: &str = "eyelevel-path-log";
@@ -14,25 +14,25 @@ pub(crate) const VERSION: u32 = 1;
 pub struct LogHead {
     /// Always `eyelevel-path-log`.
     pub format: String,
-    /// Of the format.
+    /// The version of the format.
     pub version: u32,
     /// `down` or `up`.
     pub direction: String,
-    /// In the order in which a packet meets them.
+    /// The stages in the order in which a packet passes them.
     pub stages: Vec<StageSpec>,
-    /// The lab's.
+    /// The lab's seed.
     pub seed: u64,
-    /// When the path began.
+    /// Start of the path, in nanoseconds.
     pub start_ns: u64,
     /// Bytes of each record.
     pub record_bytes: usize,
-    /// Names of the drops' reasons, by number.
+    /// Names of the drop reasons, by number.
     pub drop_reasons: Vec<String>,
     /// The kind of both devices.
     pub device: String,
     /// Whether the path's thread had real-time priority.
     pub realtime_priority: bool,
-    /// What wrote it.
+    /// The program that wrote it.
     pub program: String,
 }
 
@@ -53,7 +53,7 @@ impl LogHead {
         }
     }
 
-    /// The line, for a path that begins at `start`.
+    /// Returns the line for a path that begins at `start`.
     pub(crate) fn line(mut self, start: Instant, realtime_priority: bool) -> String {
         self.start_ns = start.as_nanos();
         self.realtime_priority = realtime_priority;

@@ -1,4 +1,4 @@
-//! The path's log: a record of each packet, in the order of their events.
+//! The path's log: records of each packet's events, in their order.
 
 pub(crate) mod check;
 pub(crate) mod comparison;
@@ -11,34 +11,34 @@ use eyelevel_units::Instant;
 use std::fs::File;
 use std::time::Duration;
 
-/// 2048 records.
+/// The size of a block: 2048 records.
 const BLOCK_BYTES: usize = 2048 * RECORD_BYTES;
-/// Of one direction: 64 MiB.
+/// The most blocks of one direction: 64 MiB.
 const BLOCKS_MAX: usize = 1024;
-/// A block that is not full is handed over after this time, when a packet comes or goes.
+/// The time after which a block that is not full is passed on, when a packet arrives or leaves.
 const HAND_OVER: Duration = Duration::from_millis(100);
 
-/// What became of a log.
+/// The result of a log.
 #[derive(Debug, Default)]
 pub(crate) struct LogEnd {
     pub records: u64,
     pub lost: u64,
-    /// What the disk said, where it refused.
+    /// The disk's error, if there was one.
     pub failure: Option<String>,
 }
 
-/// The path's end: never waits, never allocates beyond [`BLOCKS_MAX`] blocks.
+/// The path's side of the log: never waits, never allocates beyond [`BLOCKS_MAX`] blocks.
 pub(crate) struct Log {
     blocks: Blocks,
     handed_over: Instant,
     records: u64,
-    /// Records that had no room, and those of them that the log does not tell of yet.
+    /// Records that had no room, and those of them that the log does not mention yet.
     lost: u64,
     untold: u64,
 }
 
 impl Log {
-    /// Starts the writer; `head` is the file's first line, without its end.
+    /// Starts the writer; `head` is the file's first line, without its line end.
     pub(crate) fn start(file: File, head: &str) -> Self {
         let head = format!("{head}\n").into_bytes();
         Self {
@@ -66,7 +66,7 @@ impl Log {
         self.records += 1;
     }
 
-    /// Hands over what has been waiting for a while.
+    /// Passes on records that have waited for a while.
     #[inline]
     pub(crate) fn hand_over_late(&mut self, now: Instant) {
         if now.since(self.handed_over) >= HAND_OVER {
@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// A pipe stands in for a disk that does not keep up: nothing is read until it is full.
+    /// A pipe stands in for a disk that is too slow: nothing is read until it is full.
     #[test]
     fn what_does_not_fit_is_counted_where_it_is_missing() {
         let (mut reader, writer) = std::io::pipe().unwrap();

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 /// Bytes of a record.
 pub const RECORD_BYTES: usize = 32;
 
-/// What a record is about: its `kind`.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum RecordKind {
@@ -14,23 +14,23 @@ pub enum RecordKind {
     Arrival = 0,
     /// It left a rate, schedule or trace.
     Served = 1,
-    /// It was handed to the receiver's device.
+    /// It was written to the receiver's device.
     Release = 2,
-    /// It is gone.
+    /// It was dropped.
     Drop = 3,
     /// A queue set its ECN bits.
     Mark = 4,
-    /// A second copy came into being.
+    /// A second copy was created.
     Duplicate = 5,
     /// A bit of it was inverted.
     Corrupt = 6,
     /// An opportunity of a trace passed unused.
     Unused = 7,
-    /// An origin's address is named.
+    /// An address of an origin gets a number.
     Address = 8,
     /// Records are missing here.
     Lost = 9,
-    /// It should have been released, but the receiver's device did not take it.
+    /// It should have been released, but the receiver's device did not accept it.
     Refused = 10,
     /// Packets were read from the sender's device; their arrivals follow.
     Read = 11,
@@ -58,22 +58,23 @@ impl RecordKind {
 pub struct Record {
     /// The model's time in nanoseconds.
     pub at_ns: u64,
-    /// The packet's place among the arrivals.
+    /// The packet's position among the arrivals.
     pub packet: u64,
-    /// By kind.
+    /// A value that depends on the kind.
     pub value: u64,
     /// Bytes of the packet.
     pub wire_bytes: u32,
-    /// What happened.
+    /// The kind of event.
     pub kind: RecordKind,
-    /// A drop's reason, an arrival's ECN bits, or of a read whether it had the kernel's stamp.
+    /// A drop's reason, an arrival's ECN bits, or for a read whether it had the kernel's stamp.
     pub reason: u8,
-    /// The stage's place.
+    /// The stage's position.
     pub stage: u16,
 }
 
 impl Record {
-    /// Of what a link reports. `None`: arrivals and releases, which the driver writes itself.
+    /// Converts an event of a link; `None` for arrivals and releases, which the driver writes
+    /// itself.
     pub(crate) fn of(event: &Event) -> Option<Self> {
         let nanos = |d: std::time::Duration| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX);
         let (kind, value, reason) = match event.kind {
@@ -98,7 +99,7 @@ impl Record {
         })
     }
 
-    /// That `address` is number `number`.
+    /// Returns the record that assigns `number` to `address`.
     pub(crate) fn address(at_ns: u64, address: IpAddr, number: u32) -> Self {
         let octets = match address {
             IpAddr::V4(v4) => v4.to_ipv6_mapped(),
@@ -116,13 +117,13 @@ impl Record {
         }
     }
 
-    /// The address of a record of kind `address`.
+    /// Returns the address of a record of kind `address`.
     pub fn named_address(&self) -> IpAddr {
         let octets = u128::from(self.packet) << 64 | u128::from(self.value);
         IpAddr::V6(octets.into()).to_canonical()
     }
 
-    /// That `count` records are missing.
+    /// Returns the record of `count` missing records.
     pub(crate) fn lost(at_ns: u64, count: u64) -> Self {
         Self {
             at_ns,
@@ -135,7 +136,7 @@ impl Record {
         }
     }
 
-    /// As in the file.
+    /// Encodes the record as in the file.
     pub fn to_bytes(&self) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
         bytes[0..8].copy_from_slice(&self.at_ns.to_le_bytes());
@@ -148,7 +149,7 @@ impl Record {
         bytes
     }
 
-    /// From the file. `None`: an unknown kind or reason.
+    /// Decodes a record from the file; `None` if its kind or reason is unknown.
     pub fn parse(bytes: &[u8; RECORD_BYTES]) -> Option<Self> {
         let long = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight"));
         let kind = *RecordKind::ALL.get(usize::from(bytes[28]))?;

@@ -1,4 +1,4 @@
-//! What is known of packets' arrivals: they come to their device, and are read later.
+//! Measures packets' arrivals: they reach their device, and are read later.
 
 use crate::measured::lateness::{Lateness, LatenessSummary};
 use eyelevel_netns::ReadPacket;
@@ -6,7 +6,7 @@ use eyelevel_units::Instant;
 use serde::Serialize;
 use std::time::Duration;
 
-/// One direction's arrivals.
+/// The arrivals of one direction.
 #[derive(Default)]
 pub(crate) struct Arrival {
     lateness: Lateness,
@@ -15,21 +15,21 @@ pub(crate) struct Arrival {
     latest: Instant,
 }
 
-/// One direction's arrivals, for the trial's record.
+/// The arrivals of one direction, for the trial's record.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct ArrivalSummary {
     /// How long packets with a stamp waited in their device, from the kernel's stamp to the read.
     #[serde(flatten)]
     pub lateness: LatenessSummary,
-    /// Packets that no stamp was found for: their arrival is the read.
+    /// Packets without a stamp: their arrival is the read.
     pub unstamped_packets: u64,
-    /// The most by which a packet entered the model later than it came, since the model had gone
-    /// on meanwhile.
+    /// The most by which a packet entered the model later than it arrived, since the model had
+    /// advanced meanwhile, in microseconds.
     pub moved_us_max: f64,
 }
 
 impl Arrival {
-    /// A packet of so many segments was read and is given to the model as of `modelled`.
+    /// Records a packet of `segments` that was read and enters the model at `modelled`.
     #[inline]
     pub(crate) fn record(&mut self, read: &ReadPacket, modelled: Instant, segments: u16) {
         let segments = segments.into();
@@ -43,13 +43,13 @@ impl Arrival {
         self.latest = self.latest.max(came);
     }
 
-    /// When the packet came that came last of those that were read.
+    /// Returns the arrival of the last packet to arrive of those that were read.
     #[inline]
     pub(crate) fn latest(&self) -> Instant {
         self.latest
     }
 
-    /// A next load begins.
+    /// Restarts the counts, for the next load.
     pub(crate) fn restart(&mut self) {
         *self = Self {
             latest: self.latest,

@@ -1,12 +1,14 @@
 use serde::Serialize;
 use std::time::Duration;
 
-/// Linear steps within each power of two: quantiles are exact to 1/64, below the clock's own noise.
+/// The number of linear steps within each power of two: quantiles are exact to 1/64, below the
+/// clock's own noise.
 const STEPS: u64 = 64;
-/// Powers of two covered, in nanoseconds: up to about 137 s, longer than any lab is late.
+/// The number of powers of two covered, in nanoseconds: up to about 137 s, longer than any lab is
+/// late.
 const POWERS: u64 = 32;
 
-/// How late packets were: read against their arrival, or released against the link's own release
+/// The lateness of packets: reads against arrivals, or releases against the link's own release
 /// times. A histogram of bounded size, since a trial may release millions of packets.
 #[derive(Clone)]
 pub struct Lateness {
@@ -15,14 +17,14 @@ pub struct Lateness {
     max: Duration,
 }
 
-/// Quantiles of [`Lateness`] in microseconds; null where there was no packet.
+/// Quantiles of [`Lateness`] in microseconds; null if there was no packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct LatenessSummary {
     /// Median.
     pub lateness_us_p50: Option<f64>,
     /// 99th percentile.
     pub lateness_us_p99: Option<f64>,
-    /// Largest, exact.
+    /// Largest value, exact.
     pub lateness_us_max: Option<f64>,
 }
 
@@ -44,7 +46,7 @@ impl Lateness {
         self.record_many(late, 1);
     }
 
-    /// Counts packets that were late alike.
+    /// Counts packets that were equally late.
     #[inline]
     pub fn record_many(&mut self, late: Duration, packets: u64) {
         let nanos = u64::try_from(late.as_nanos()).unwrap_or(u64::MAX);
@@ -54,7 +56,7 @@ impl Lateness {
         self.max = self.max.max(late);
     }
 
-    /// The quantiles that a record keeps.
+    /// Returns the quantiles for a record.
     pub fn summary(&self) -> LatenessSummary {
         if self.total == 0 {
             return LatenessSummary::default();
@@ -72,7 +74,8 @@ impl Lateness {
         for (index, count) in self.counts.iter().enumerate() {
             seen += count;
             if seen >= rank {
-                // The bucket's upper edge: never better than it was, and never above the maximum.
+                // The bucket's upper edge: never better than the actual value, and never above the
+                // maximum.
                 let edge = upper_edge(index) as f64 / 1e3;
                 return edge.min(self.max.as_nanos() as f64 / 1e3);
             }

@@ -1,5 +1,5 @@
-//! How packets came to a direction and left it by their ECN bits (RFC 3168, section 5): in all, and
-//! for each connection over TCP or UDP.
+//! Counts a direction's packets by their ECN bits at arrival and exit (RFC 3168, section 5), in
+//! total and for each connection over TCP or UDP.
 
 use crate::header::{Endpoints, Header};
 use eyelevel_link::Ecn;
@@ -7,23 +7,24 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// A load has a few hundred at most; packets of further ones count in the direction's sums alone.
+/// The most connections counted, more than the few hundred of a load; packets of further ones count
+/// in the direction's sums alone.
 const CONNECTIONS_MAX: usize = 4096;
-/// Twice as many, so that a search is short.
+/// The size of the hash table: twice as many, so that a search is short.
 const PLACES: usize = 2 * CONNECTIONS_MAX;
 
-/// Packets by the ECN bits with which they came, and those that the path's queues marked.
+/// Packets by the ECN bits with which they arrived, and those that the path's queues marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EcnCounts {
-    /// Came as not capable.
+    /// Arrived as Not-ECT.
     pub not_ect: u64,
-    /// Came as ECT(0).
+    /// Arrived as ECT(0).
     pub ect0: u64,
-    /// Came as ECT(1).
+    /// Arrived as ECT(1).
     pub ect1: u64,
-    /// Came as marked, by whoever was before the path.
+    /// Arrived as CE, marked before the path.
     pub ce: u64,
-    /// Left with a mark that they did not come with.
+    /// Left with a mark that they did not arrive with.
     pub marked: u64,
 }
 
@@ -48,19 +49,19 @@ pub struct ConnectionMarks {
     pub client: SocketAddr,
     /// The server's.
     pub server: SocketAddr,
-    /// From the server.
+    /// Packets from the server.
     pub down: EcnCounts,
-    /// From the client.
+    /// Packets from the client.
     pub up: EcnCounts,
 }
 
-/// One direction's counts, since the start or the last [`Self::restart`].
+/// The counts of one direction, since the start or the last [`Self::restart`].
 pub(crate) struct Marks {
     all: EcnCounts,
     connections: Vec<(Endpoints, EcnCounts)>,
-    /// By hash, then the next free one: a connection's number and 1; 0: none.
+    /// The hash table with linear probing: a connection's number plus 1, or 0 if free.
     places: Box<[u16]>,
-    /// The place of the connection that came last.
+    /// The place of the last packet's connection.
     last: usize,
 }
 
@@ -76,7 +77,7 @@ impl Default for Marks {
 }
 
 impl Marks {
-    /// So many packets of wire size came.
+    /// Counts `packets` of wire size that arrived.
     #[inline]
     pub(crate) fn came(&mut self, header: &Header, packets: u16) {
         self.all.came(header.ecn, packets.into());
@@ -85,7 +86,7 @@ impl Marks {
         }
     }
 
-    /// So many left with a mark; `header` as they came.
+    /// Counts `packets` that left with a mark; `header` is as they arrived.
     pub(crate) fn left_marked(&mut self, header: &Header, packets: u64) {
         if Ecn::from_bits(header.ecn) == Ecn::Ce {
             return;
@@ -96,12 +97,12 @@ impl Marks {
         }
     }
 
-    /// A next load begins.
+    /// Restarts the counts, for the next load.
     pub(crate) fn restart(&mut self) {
         *self = Self::default();
     }
 
-    /// Of the whole direction.
+    /// Returns the counts of the whole direction.
     pub(crate) fn all(&self) -> EcnCounts {
         self.all
     }
@@ -116,7 +117,8 @@ impl Marks {
         Some(&mut self.connections[self.last].1)
     }
 
-    /// The number of a connection, which is new where it is not known; none where there are too many.
+    /// Returns the number of a connection, a new one if it is unknown; `None` if there are too
+    /// many.
     fn find(&mut self, endpoints: Endpoints, hash: u32) -> Option<usize> {
         let mut place = hash as usize % PLACES;
         while let Some(number) = usize::from(self.places[place]).checked_sub(1) {
@@ -134,8 +136,8 @@ impl Marks {
     }
 }
 
-/// The connections of both directions, in the order of their first packet from the client; those of
-/// which only the server sent come last.
+/// Returns the connections of both directions, in the order of their first packet from the client;
+/// those with packets from the server alone are last.
 pub(crate) fn connections(down: &Marks, up: &Marks) -> Vec<ConnectionMarks> {
     let mut found: Vec<ConnectionMarks> = Vec::new();
     let mut numbers = BTreeMap::new();
@@ -175,7 +177,7 @@ mod tests {
     use super::*;
     use crate::header::parse;
 
-    /// Of UDP, from a client's port; `down`: the other way round.
+    /// Returns the header of a UDP packet from a client's port; reversed if `down`.
     fn header(port: u16, ecn: u8, down: bool) -> Header {
         let mut packet = vec![0; 28];
         (packet[0], packet[1], packet[9]) = (0x45, ecn, 17);
@@ -200,7 +202,7 @@ mod tests {
             up.came(&header(port, 0b00, false), 1);
             down.came(&header(port, 0b10, true), 44);
             down.left_marked(&header(port, 0b10, true), 2);
-            // Marked before: not by the path.
+            // Marked before the path.
             down.came(&header(port, 0b11, true), 1);
             down.left_marked(&header(port, 0b11, true), 1);
         }

@@ -1,5 +1,4 @@
-//! What a path knows of itself and of its packets: how late it was, what came, what was lost beside
-//! it.
+//! Measures a path and its packets: its lateness, arrivals, and losses outside of the model.
 
 pub(crate) mod arrival;
 pub(crate) mod lateness;

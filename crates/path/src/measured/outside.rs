@@ -1,18 +1,18 @@
-//! What was lost beside the model: no stage dropped it, and yet it did not arrive.
+//! Counts losses outside of the model: packets that no stage dropped and that still did not arrive.
 
 use eyelevel_netns::{Device, Lost};
 use std::collections::BTreeMap;
 
-/// By end of the path, `client`, `server` and where there is a second pair `second_client` and
-/// `second_server`, packets lost by source; null where the kernel does not say.
+/// Lost packets by source for each end of the path, `client`, `server` and with a second pair
+/// `second_client` and `second_server`; null if the kernel does not report them.
 pub type LostOutside = BTreeMap<&'static str, Option<Lost>>;
 
 const CLIENTS: [&str; 2] = ["client", "second_client"];
 const SERVERS: [&str; 2] = ["server", "second_server"];
-/// Whole packets that a device did not take from the path.
+/// The source of whole packets that a device did not accept from the path.
 const DEVICE_WRITE: &str = "device_write";
 
-/// What had been lost when the load began that is to be told of.
+/// The losses before the current load.
 #[derive(Default)]
 pub(crate) struct Before(LostOutside);
 
@@ -21,8 +21,8 @@ impl Before {
         Self(lost(clients, servers))
     }
 
-    /// What was lost since. `unwritten`: packets that the clients' and the servers' devices did not
-    /// take since.
+    /// Returns the losses since. `unwritten` are packets that the clients' and the servers' devices
+    /// did not accept since.
     pub(crate) fn until_now(
         &self,
         clients: &mut [Device],

@@ -1,18 +1,19 @@
-//! What a direction carried over time, in as many intervals as a trial's record can hold: from it
-//! come the silences of a load and the bytes on their way, without a log of every packet.
+//! Records what a direction carried over time, in as many intervals as a trial's record can hold:
+//! it yields the silences of a load and the bytes in flight, without a log of every packet.
 
 use eyelevel_link::{Event, EventKind};
 use eyelevel_units::Instant;
 use serde::Serialize;
 
-/// With them a load of half a second is told by the millisecond, one of a minute to 128 ms.
+/// The most intervals: with them a load of half a second has a resolution of 1 ms, one of a minute
+/// of 128 ms.
 const INTERVALS_MAX: usize = 512;
 
 const INTERVAL_MS_MIN: u64 = 1;
 
 const NANOS_A_MS: u64 = 1_000_000;
 
-/// One direction in intervals of equal length. When they are used up, each two become one.
+/// One direction in intervals of equal length. When they are used up, each pair becomes one.
 #[derive(Debug)]
 pub(crate) struct Timeline {
     start: Option<Instant>,
@@ -30,13 +31,13 @@ struct Interval {
 /// A direction over time, for the trial's record. Times are the model's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TimelineSummary {
-    /// When the first interval begins: that of the first packet's arrival. `CLOCK_MONOTONIC`.
+    /// Start of the first interval, the arrival of the first packet, by `CLOCK_MONOTONIC`.
     pub start_ns: u64,
-    /// How long each is: a power of two.
+    /// Length of each interval: a power of two.
     pub interval_ms: u64,
-    /// Bytes that left towards the receiver, an interval each, until the last that any left in.
+    /// Bytes that left towards the receiver per interval, until the last interval with any.
     pub released_bytes: Vec<u64>,
-    /// The most bytes that were inside at once: waiting, in transmission and under way.
+    /// The most bytes that were inside at once per interval: queued, in transmission and in delay.
     pub inside_bytes_max: Vec<u64>,
 }
 
@@ -75,7 +76,7 @@ impl Timeline {
         }
     }
 
-    /// Forgets what was, but for the bytes that are inside.
+    /// Restarts the intervals, keeping the bytes that are inside.
     pub(crate) fn restart(&mut self) {
         *self = Self {
             inside_bytes: self.inside_bytes,
@@ -83,7 +84,7 @@ impl Timeline {
         };
     }
 
-    /// None where there was no packet.
+    /// Returns the summary; `None` if there was no packet.
     pub(crate) fn summary(&self) -> Option<TimelineSummary> {
         let mut used = self.intervals.iter();
         let last = used
@@ -98,7 +99,8 @@ impl Timeline {
         })
     }
 
-    /// The place of the interval of `at`. It and those since the last event have what is inside.
+    /// Returns the index of the interval of `at`. It and those since the last event have the bytes
+    /// that are inside.
     #[inline]
     fn reach(&mut self, at: Instant) -> usize {
         let start = *self.start.get_or_insert(at);

@@ -1,4 +1,4 @@
-//! The windows that clients offer over TCP at first, as the path saw them.
+//! Finds the first windows that clients offer over TCP, as seen by the path.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -6,22 +6,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 const TCP: u8 = 6;
 const SYN: u8 = 0x02;
-/// RFC 7323, section 2.2.
+/// The option's kind (RFC 7323, section 2.2).
 const OPTION_WINDOW_SCALE: u8 = 3;
 const OPTION_END: u8 = 0;
 const OPTION_NONE: u8 = 1;
-/// RFC 7323, section 2.3.
+/// The largest scale (RFC 7323, section 2.3).
 const WINDOW_SCALE_MAX: u8 = 14;
-/// Connections that are told; far more than a page opens.
+/// The most connections recorded; far more than a page opens.
 const CONNECTIONS_MAX: usize = 1 << 14;
 
-/// What is known so far, for whoever asks from another thread.
+/// The windows found so far, readable from another thread.
 #[derive(Clone, Debug, Default)]
 pub struct FirstWindows(Arc<Mutex<HashMap<(SocketAddr, SocketAddr), u64>>>);
 
 impl FirstWindows {
-    /// The window in the first packet that followed a client's SYN, scaled as that said; none where
-    /// no such packet came.
+    /// Returns the window in the first packet after a client's SYN, scaled as the SYN specified;
+    /// `None` if no such packet arrived.
     pub fn of(&self, client: SocketAddr, server: SocketAddr) -> Option<u64> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(&(client, server)).copied()
@@ -35,16 +35,16 @@ impl FirstWindows {
     }
 }
 
-/// Looks at every packet from the clients.
+/// Inspects every packet from the clients.
 #[derive(Debug, Default)]
 pub(crate) struct WindowWatch {
     pub found: FirstWindows,
-    /// What the SYN of each flow said whose window is not told so far.
+    /// The scale of each flow's SYN, for flows whose window is not known yet.
     scales: HashMap<u32, u8>,
 }
 
 impl WindowWatch {
-    /// Who tells what it finds there.
+    /// Creates a watch that adds its results to `found`.
     pub fn telling(found: FirstWindows) -> Self {
         Self {
             found,
@@ -52,7 +52,7 @@ impl WindowWatch {
         }
     }
 
-    /// A packet as the device gave it, of that flow.
+    /// Inspects a packet of the flow as the device delivered it.
     #[inline]
     pub fn on_packet(&mut self, packet: &[u8], flow: u32) {
         let Some((ip_bytes, addresses)) = tcp_over_ip(packet) else {
@@ -67,7 +67,7 @@ impl WindowWatch {
             }
             return;
         }
-        // Hardly a connection waits for its second packet, so that others end here.
+        // Few connections wait for their second packet, so that others end here.
         if self.scales.is_empty() {
             return;
         }
@@ -83,8 +83,8 @@ impl WindowWatch {
 
 type Addresses = fn(&[u8]) -> (IpAddr, IpAddr);
 
-/// Where TCP's head begins, and how the packet's addresses are read. `None`: it is not TCP, or has
-/// extension headers, which neither of our kernels sends.
+/// Returns the offset of TCP's header, and a function that reads the packet's addresses; `None` if
+/// it is not TCP, or has extension headers, which neither of our kernels sends.
 fn tcp_over_ip(packet: &[u8]) -> Option<(usize, Addresses)> {
     match packet.first()? >> 4 {
         4 if *packet.get(9)? == TCP && packet.len() >= 20 => {
@@ -101,7 +101,7 @@ fn tcp_over_ip(packet: &[u8]) -> Option<(usize, Addresses)> {
     }
 }
 
-/// 0 where the SYN has no such option.
+/// Returns the SYN's window scale; 0 without the option.
 fn window_scale(head: &[u8]) -> u8 {
     let end = (usize::from(head[12] >> 4) * 4).min(head.len());
     let mut rest = head.get(20..end).unwrap_or_default();

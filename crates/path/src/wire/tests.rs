@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// A TCP super-packet over IPv4 with PSH, FIN and CWR: 52 bytes of headers, `payload` bytes after them.
+/// Returns a TCP super-packet over IPv4 with PSH, FIN and CWR: 52 bytes of headers, then `payload`
+/// bytes.
 fn tcp_v4(payload: usize) -> Vec<u8> {
     let mut packet = vec![
         0x45, 0x02, 0, 0, 0x12, 0xff, 0x40, 0, 64, 6, 0, 0, 192, 0, 2, 1, 198, 51, 100, 2,
@@ -23,7 +24,8 @@ fn tcp_v6(payload: usize) -> Vec<u8> {
     packet
 }
 
-/// 32 bytes: twelve of options (time stamps), sequence number near its turn.
+/// Returns a header of 32 bytes: twelve of options (time stamps), the sequence number about to
+/// wrap.
 fn tcp_header() -> Vec<u8> {
     let mut header = vec![0x01, 0xbb, 0xc0, 0x00];
     header.extend(0xffff_ff00_u32.to_be_bytes());
@@ -43,7 +45,7 @@ fn offload(segmentation: Segmentation, start: u16, offset: u16, size: u16) -> Of
     }
 }
 
-/// The packet that holds some segments, its checksum completed where it stays one packet.
+/// Returns the packet that holds some segments, its checksum completed if it stays one packet.
 fn cut(packet: &[u8], shape: &Shape, range: (u16, u16), ecn: u8) -> (Vec<u8>, OffloadHeader) {
     let mut head = [0; HEADERS_MAX];
     let (length, offload) = shape.head(packet, range, ecn, &mut head);
@@ -55,7 +57,8 @@ fn cut(packet: &[u8], shape: &Shape, range: (u16, u16), ecn: u8) -> (Vec<u8>, Of
     (made, offload)
 }
 
-/// What a receiver checks: the IPv4 header's sum, and the transport's over its pseudo header.
+/// Asserts what a receiver checks: the IPv4 header's sum, and the transport's over its pseudo
+/// header.
 fn assert_sound(packet: &[u8], protocol: u8) {
     let (ip_bytes, addresses) = if packet[0] >> 4 == 4 {
         let ip_bytes = usize::from(packet[0] & 15) * 4;
@@ -116,7 +119,7 @@ fn a_run_of_segments_is_a_super_packet_again() {
     assert_eq!(again.segmentation, Segmentation::TcpV4);
     assert_eq!((again.segment_bytes, again.header_bytes), (1448, 52));
     assert!(!again.with_cwr, "only the first segment has the flag");
-    // Cut once more, it gives the same packets as the original, but for the marks.
+    // Segmented once more, it yields the same packets as the original, except for the marks.
     let inner = Shape::of(&made, &again).unwrap();
     assert_eq!(inner.segments(), 3);
     for index in 0..3 {
