@@ -2,7 +2,7 @@
 //! 2016, and draft-cardwell-iccrg-bbr-congestion-control-00, with the constants and the later
 //! amendments (1 % pacing margin, compensation of aggregated acknowledgements) of Linux.
 //!
-//! Left out: the long-term bandwidth of policed paths, which Linux takes up above 20 % loss.
+//! Left out: the long-term bandwidth of policed paths, which Linux uses above 20 % loss.
 
 mod aggregation;
 mod cycle;
@@ -18,7 +18,7 @@ use eyelevel_units::{Generator, Instant, Seed};
 use model::Model;
 use probe_rtt::{ProbeRtt, WINDOW_PACKETS_MIN};
 
-/// Gains are in 1/256, as in Linux.
+/// The unit of gains, which are in 1/256, as in Linux.
 const UNIT: u64 = 256;
 /// 2/ln 2: the smallest gain that doubles the rate every round.
 const HIGH_GAIN: u64 = UNIT * 2885 / 1000 + 1;
@@ -26,9 +26,9 @@ const DRAIN_GAIN: u64 = UNIT * 1000 / 2885;
 const WINDOW_GAIN: u64 = 2 * UNIT;
 /// The share of the estimated bandwidth that is paced, in percent: a standing queue drains.
 const PACING_PERCENT: u64 = 99;
-/// Below 1.2 Mbit/s a burst is one packet.
+/// The rate below which a burst is one packet: 1.2 Mbit/s.
 const ONE_PACKET_BURST_BYTES_S: u64 = 150_000;
-/// Until so many packets were delivered, the window grows whatever the model says.
+/// The number of delivered packets until which the window grows whatever the model is.
 const PACKETS_DELIVERED_START: u64 = 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +39,8 @@ enum Mode {
     ProbeRtt,
 }
 
-/// BBR's state. Bytes where the kernel counts packets, but for the target windows, which are whole
-/// packets as there.
+/// BBR's state, in bytes where the kernel counts packets, except for the target windows, which are
+/// whole packets as in the kernel.
 #[derive(Clone, Debug)]
 pub struct Bbr {
     packet_bytes: u64,
@@ -55,10 +55,10 @@ pub struct Bbr {
     /// The window to return to after recovery or a probe of the round trip time.
     window_bytes_prior: u64,
     pacing_rate_bytes_s: Option<u64>,
-    /// While Some, losses up to and acknowledgements up to this packet belong to one recovery.
+    /// While `Some`, losses up to and acknowledgements up to this packet belong to one recovery.
     recovery: Option<u64>,
     number_reduced: Option<u64>,
-    /// New data were lost during recovery.
+    /// Whether new data were lost during recovery.
     recover_again: bool,
     packet_conservation: bool,
     lost_since_ack: bool,
@@ -68,7 +68,7 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    /// A connection's start; the settings are taken as checked.
+    /// Creates the state of a new connection; the settings must be validated.
     pub fn new(settings: &Settings) -> Self {
         Self {
             packet_bytes: settings.packet_bytes,
@@ -118,8 +118,8 @@ impl Bbr {
         }
     }
 
-    /// Bandwidth times round trip times gain, and `extra_bytes`, in whole packets with room for the
-    /// bursts of both ends.
+    /// Returns bandwidth times round trip time times gain, and `extra_bytes`, in whole packets with
+    /// room for the bursts of both ends.
     fn inflight_bytes(&self, gain: u64, extra_bytes: u64) -> u64 {
         let packets = match self.model.bdp_bytes(gain) {
             Some(bdp) => (bdp + extra_bytes).div_ceil(self.packet_bytes),

@@ -10,22 +10,22 @@ const BETA: u64 = 717;
 const SCALE: u64 = 1024;
 /// C = 0.4 packets/s^3, as 410/1024.
 const C: u64 = 410;
-/// RFC 9438's alpha, 3 (1 - beta) / (1 + beta), as packets acknowledged an increase and packet of
+/// RFC 9438's alpha, 3 (1 - beta) / (1 + beta), as packets acknowledged per increase and packet of
 /// the window, in eighths: 15/8.
 const RENO_EIGHTHS: u64 = 8 * (SCALE + BETA) / 3 / (SCALE - BETA);
-/// Until a first loss has shown the window's size, at least 5 % growth a round trip.
+/// The growth until a first loss has shown the window's size: at least 5 % per round trip.
 const PACKETS_PER_INCREASE_UNKNOWN: u64 = 20;
-/// At most half a packet of growth a packet acknowledged (RFC 9438 section 4.4's 1.5 bound).
+/// The largest growth, half a packet per packet acknowledged (RFC 9438 section 4.4's 1.5 bound).
 const PACKETS_PER_INCREASE_MIN: u64 = 2;
-/// With an unchanged window the curve is read again after this time.
+/// The time after which the curve is evaluated again if the window is unchanged.
 const UPDATE_INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 32);
-/// Round trips are no sign within this time of a recovery.
+/// The time after a recovery in which round trips are no sign of congestion.
 const JUST_RECOVERED: Duration = Duration::from_secs(1);
 
 /// The cubic curve, its Reno-friendly region and fast convergence.
 #[derive(Clone, Debug, Default)]
 pub struct CubicGrowth {
-    /// The window before the last reduction, or less by fast convergence; 0: unknown.
+    /// The window before the last reduction, or less by fast convergence; 0 if unknown.
     window_max_packets: u64,
     epoch: Option<Epoch>,
     updated: Option<(Instant, u64)>,
@@ -37,9 +37,9 @@ struct Epoch {
     started_at: Instant,
     /// The plateau.
     origin_packets: u64,
-    /// When the plateau is reached, in 1/1024 s from the start.
+    /// Time when the plateau is reached, in 1/1024 s from the start.
     plateau: u64,
-    /// What Reno would have.
+    /// The window of Reno.
     reno_packets: u64,
     packets_acked: u64,
 }
@@ -58,7 +58,7 @@ impl Epoch {
         }
     }
 
-    /// The curve one smallest round trip ahead.
+    /// Returns the value of the curve one smallest round trip ahead.
     fn target_packets(&self, now: Instant, rtt_min: Duration) -> u64 {
         let elapsed = now.since(self.started_at) + rtt_min;
         let time = u64::try_from(elapsed.as_nanos() * 1024 / 1_000_000_000).unwrap_or(u64::MAX);
@@ -72,7 +72,7 @@ impl Epoch {
         }
     }
 
-    /// Advances Reno's window, growing as RFC 9438 section 4.3 says.
+    /// Advances Reno's window by the growth of RFC 9438 section 4.3.
     fn advance_reno(&mut self, window: u64) {
         let every = (window * RENO_EIGHTHS / 8).max(1);
         let increases = self.packets_acked.saturating_sub(1) / every;
@@ -87,7 +87,7 @@ impl Growth for CubicGrowth {
 
     fn on_congestion(&mut self, window_packets: u64) -> u64 {
         self.epoch = None;
-        // Fast convergence: a window that did not get as far as last time makes room.
+        // Fast convergence: a window that did not grow as far as last time makes room.
         self.window_max_packets = if window_packets < self.window_max_packets {
             window_packets * (SCALE + BETA) / (2 * SCALE)
         } else {
@@ -135,7 +135,7 @@ impl Growth for CubicGrowth {
         self.packets_per_increase
     }
 
-    /// Time without sending is no time on the curve (RFC 9438 section 5.8).
+    /// Excludes time without sending from the curve (RFC 9438 section 5.8).
     fn on_idle(&mut self, now: Instant, idle: Duration) {
         if let Some(epoch) = &mut self.epoch {
             epoch.started_at = (epoch.started_at + idle).min(now);
@@ -152,7 +152,7 @@ impl Growth for CubicGrowth {
     }
 }
 
-/// The largest integer whose cube is not above `value`.
+/// Returns the largest integer whose cube is not above `value`.
 fn cube_root(value: u128) -> u64 {
     let (mut low, mut high) = (0u64, 1 << 40);
     while low < high {

@@ -1,28 +1,29 @@
 use eyelevel_units::{Duration, Instant};
 
-/// A delivery rate sample (draft-cheng-iccrg-delivery-rate-estimation): so many bytes were
-/// delivered while so much time passed, the longer of the sending and the acknowledging.
+/// A delivery rate sample (draft-cheng-iccrg-delivery-rate-estimation): the bytes delivered in an
+/// interval, the longer of the sending's and the acknowledging's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {
-    /// Delivered between the newest packet's sending and now.
+    /// Bytes delivered between the newest packet's sending and now.
     pub bytes: u64,
-    /// In this time; not zero.
+    /// The interval; not zero.
     pub interval: Duration,
-    /// Delivered in total when that packet was sent: it delimits rounds.
+    /// Bytes delivered in total when that packet was sent: it delimits rounds.
     pub bytes_delivered_prior: u64,
-    /// The packet was sent while the application held the sender back: a lower bound only.
+    /// Whether the packet was sent while the application limited the sender: then only a lower
+    /// bound.
     pub app_limited: bool,
 }
 
 impl RateSample {
-    /// The rate in bytes/s.
+    /// Returns the rate in bytes/s.
     pub fn rate_bytes_s(&self) -> u64 {
         let rate = u128::from(self.bytes) * 1_000_000_000 / self.interval.as_nanos().max(1);
         u64::try_from(rate).unwrap_or(u64::MAX)
     }
 }
 
-/// What a packet carries from its sending to its acknowledgement.
+/// The state of a packet between its sending and its acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub struct SentState {
     sent_at: Instant,
@@ -32,35 +33,37 @@ pub struct SentState {
     app_limited: bool,
 }
 
-/// Estimates the delivery rate from sendings and acknowledgements.
+/// Estimates the delivery rate from sent and acknowledged packets.
 #[derive(Clone, Debug, Default)]
 pub struct DeliverySampler {
     bytes_delivered: u64,
     delivered_at: Instant,
     first_sent_at: Instant,
-    /// While Some, packets are sent as application limited; ends when this much was delivered.
+    /// While `Some`, packets are sent as application limited; ends when this many bytes were
+    /// delivered.
     app_limited_until_bytes: Option<u64>,
     newest: Option<SentState>,
 }
 
 impl DeliverySampler {
-    /// Delivered so far.
+    /// Returns the bytes delivered so far.
     pub fn bytes_delivered(&self) -> u64 {
         self.bytes_delivered
     }
 
-    /// Whether packets sent now are application limited.
+    /// Returns whether packets sent now are application limited.
     pub fn app_limited(&self) -> bool {
         self.app_limited_until_bytes.is_some()
     }
 
-    /// The application has nothing more to send, or a controller wants the coming samples treated
-    /// so.
+    /// Marks the coming samples as application limited: the application has nothing more to send,
+    /// or a controller wants them treated so.
     pub fn on_app_limited(&mut self, bytes_in_flight: u64) {
         self.app_limited_until_bytes = Some((self.bytes_delivered + bytes_in_flight).max(1));
     }
 
-    /// A packet is sent; `bytes_in_flight_prior` without it. Keep the answer with the packet.
+    /// Handles a packet that is sent; `bytes_in_flight_prior` is without it. The caller keeps the
+    /// result with the packet.
     pub fn on_packet_sent(&mut self, now: Instant, bytes_in_flight_prior: u64) -> SentState {
         if bytes_in_flight_prior == 0 {
             self.first_sent_at = now;
@@ -75,7 +78,7 @@ impl DeliverySampler {
         }
     }
 
-    /// A packet was delivered.
+    /// Handles a packet that was delivered.
     pub fn on_packet_acked(&mut self, state: SentState, bytes: u64) {
         self.bytes_delivered += bytes;
         if self
@@ -86,8 +89,8 @@ impl DeliverySampler {
         }
     }
 
-    /// The acknowledgement is complete; None where it names no packet, or where its interval is
-    /// below the smallest round trip, which no real bottleneck gives.
+    /// Completes an acknowledgement; returns `None` if it covers no packet, or if its interval is
+    /// below the smallest round trip, which no real bottleneck yields.
     pub fn on_ack(&mut self, now: Instant, rtt_min: Option<Duration>) -> Option<RateSample> {
         if self
             .app_limited_until_bytes
@@ -124,7 +127,7 @@ mod tests {
     #[test]
     fn measures_the_slower_of_sending_and_acknowledging() {
         let mut sampler = DeliverySampler::default();
-        // Ten packets in a burst, acknowledged one a millisecond after 100 ms.
+        // Ten packets in a burst, acknowledged one per millisecond after 100 ms.
         let states: Vec<_> = (0..10)
             .map(|n| sampler.on_packet_sent(at(0), n * 1000))
             .collect();

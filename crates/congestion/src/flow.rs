@@ -7,8 +7,8 @@ use crate::{
 use eyelevel_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
-/// More packets than any window holds: beyond it the oldest are forgotten, so that a peer which
-/// never acknowledges some cannot make the table grow.
+/// The most packets tracked, more than any window holds: beyond it the oldest are forgotten, so
+/// that a peer which never acknowledges some cannot make the table grow.
 const PACKETS_TRACKED_MAX: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +30,8 @@ struct Batch {
 
 /// One connection's congestion control: a controller and the state between it and a transport.
 ///
-/// A transport calls, for every acknowledgement, [`Self::on_packet_acked`] for each packet,
-/// [`Self::on_acks_end`], then for what it declares lost [`Self::on_packet_lost`] each and
+/// For every acknowledgement, a transport calls [`Self::on_packet_acked`] for each packet,
+/// [`Self::on_acks_end`], then [`Self::on_packet_lost`] for each packet that it declares lost, and
 /// [`Self::on_congestion`]. Packet numbers may repeat (QUIC has three sequences) as long as two
 /// packets of the same number were not sent at the same instant.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Clone for Flow {
 }
 
 impl Flow {
-    /// A connection's start, with full packets of `packet_bytes`.
+    /// Creates the state of a new connection, with full packets of `packet_bytes`.
     pub fn new(controller: Box<dyn Controller>, packet_bytes: u64) -> Self {
         Self {
             controller,
@@ -84,7 +84,7 @@ impl Flow {
         }
     }
 
-    /// A packet that counts as in flight was sent. `number` is the transport's.
+    /// Handles a sent packet that counts as in flight. `number` is the transport's.
     pub fn on_packet_sent(&mut self, now: Instant, number: u64, bytes: u64) {
         let state = self.sampler.on_packet_sent(now, self.bytes_in_flight);
         self.bytes_in_flight += bytes;
@@ -111,8 +111,8 @@ impl Flow {
         self.application_dry = false;
     }
 
-    /// A packet's delivery was confirmed: the transport's number and the instant that it was sent.
-    /// `arrived_at` is the receiver's timestamp, where it sends them.
+    /// Handles the confirmed delivery of a packet, identified by the transport's number and the
+    /// instant that it was sent. `arrived_at` is the receiver's timestamp, if it sends them.
     pub fn on_packet_acked(
         &mut self,
         now: Instant,
@@ -145,8 +145,9 @@ impl Flow {
         });
     }
 
-    /// An acknowledgement was processed whole. `bytes_in_flight` is the transport's own count where
-    /// it has one, `app_limited` whether the application had nothing more to send before it came.
+    /// Ends the processing of an acknowledgement. `bytes_in_flight` is the transport's own count if
+    /// it has one, `app_limited` whether the application had nothing more to send before it
+    /// arrived.
     pub fn on_acks_end(&mut self, now: Instant, bytes_in_flight: Option<u64>, app_limited: bool) {
         if let Some(bytes) = bytes_in_flight {
             self.bytes_in_flight = bytes;
@@ -175,14 +176,16 @@ impl Flow {
         }
     }
 
-    /// The application has nothing more to send, and neither window nor pacing holds it back.
+    /// Handles that the application has nothing more to send, and neither window nor pacing limits
+    /// it.
     pub fn on_app_limited(&mut self) {
         self.application_dry = true;
         self.repairs.on_dry();
         self.sampler.on_app_limited(self.bytes_in_flight);
     }
 
-    /// One packet was declared lost: the transport's number, whose oldest sending is meant.
+    /// Handles a packet declared lost, by the transport's number; of equal numbers the oldest
+    /// sending.
     pub fn on_packet_lost(&mut self, number: u64, bytes: u64) {
         let range = (number, Instant::ZERO)..=(number, Instant::MAX);
         let key = self.packets.range(range).next().map(|(key, _)| *key);
@@ -195,7 +198,7 @@ impl Flow {
         }
     }
 
-    /// The packets lost since the last call are one loss event.
+    /// Treats the packets lost since the last call as one loss event.
     pub fn on_congestion(&mut self, now: Instant, bytes_lost: u64, persistent: bool) {
         let number_newest = self.number_lost_newest.take();
         self.controller.on_loss(&Loss {
@@ -208,7 +211,7 @@ impl Flow {
         });
     }
 
-    /// The acknowledgement that came last tells of more marked packets than the one before.
+    /// Handles a last acknowledgement that reports more marked packets than the one before.
     pub fn on_mark(&mut self, now: Instant) {
         self.controller.on_mark(&Mark {
             now,
@@ -217,19 +220,19 @@ impl Flow {
         });
     }
 
-    /// All packets of the last loss event have arrived after all.
+    /// Handles a spurious loss: all packets of the last loss event have arrived after all.
     pub fn on_spurious_loss(&mut self, now: Instant) {
         self.controller.on_spurious_loss(now);
     }
 
-    /// The size of full packets has changed.
+    /// Handles a change of the size of full packets.
     pub fn on_packet_bytes(&mut self, packet_bytes: u64) {
         self.packet_bytes = packet_bytes;
         self.controller.on_packet_bytes(packet_bytes);
     }
 
-    /// The rate at which packets may leave; None: unpaced. `burst_bytes` says how much the
-    /// transport's pacer lets out at once at a given rate: together with the unpaced packets at a
+    /// Returns the rate at which packets may leave; `None`: unpaced. `burst_bytes` returns how much
+    /// the transport's pacer sends at once at a given rate: together with the unpaced packets at a
     /// connection's start it makes up the kernel's [`UNPACED_PACKETS`].
     pub fn pacing_rate_bytes_s(&self, burst_bytes: impl Fn(u64) -> u64) -> Option<u64> {
         let rate = self.controller.pacing_rate_bytes_s()?;
@@ -237,27 +240,27 @@ impl Flow {
         (self.bytes_sent + self.packet_bytes > unpaced).then_some(rate)
     }
 
-    /// Everything that was sent, the handshake included.
+    /// Returns the bytes sent, the handshake included.
     pub fn bytes_sent(&self) -> u64 {
         self.bytes_sent
     }
 
-    /// In flight, as known here.
+    /// Returns the bytes in flight, as counted here.
     pub fn bytes_in_flight(&self) -> u64 {
         self.bytes_in_flight
     }
 
-    /// The smoothed round trip time; None before the first acknowledgement.
+    /// Returns the smoothed round trip time; `None` before the first acknowledgement.
     pub fn rtt_smoothed(&self) -> Option<Duration> {
         self.rtt.rtt().smoothed
     }
 
-    /// The smallest round trip time; None before the first acknowledgement.
+    /// Returns the smallest round trip time; `None` before the first acknowledgement.
     pub fn rtt_min(&self) -> Option<Duration> {
         self.rtt.rtt().min
     }
 
-    /// The controller: its window, name and state.
+    /// Returns the controller, for its window, name and state.
     pub fn controller(&self) -> &dyn Controller {
         self.controller.as_ref()
     }

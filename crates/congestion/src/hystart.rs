@@ -1,4 +1,4 @@
-//! Leaving slow start before it loses packets.
+//! Ends slow start before it loses packets.
 
 mod classic;
 mod plus_plus;
@@ -8,7 +8,7 @@ use classic::HyStart;
 use eyelevel_units::{Duration, Instant};
 use plus_plus::HyStartPlusPlus;
 
-/// What the heuristics look at, on an acknowledgement in slow start.
+/// The input of the heuristics, for an acknowledgement in slow start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Observation {
     pub(crate) now: Instant,
@@ -17,18 +17,18 @@ pub(crate) struct Observation {
     /// The number that the next packet will have.
     pub(crate) number_next: u64,
     pub(crate) window_packets: u64,
-    /// Newly acknowledged, at least 1.
+    /// Packets newly acknowledged, at least 1.
     pub(crate) packets_acked: u64,
     pub(crate) rtt_latest: Duration,
     pub(crate) rtt_min: Duration,
-    /// The kernel allows for its own bursts when it paces.
+    /// Whether packets are paced: the kernel then allows for its own bursts.
     pub(crate) paced: bool,
     pub(crate) pacing_rate_bytes_s: u64,
-    /// What the newly acknowledged take at that rate.
+    /// The time that the newly acknowledged packets take at that rate.
     pub(crate) spacing: Duration,
 }
 
-/// A way to end slow start.
+/// A heuristic that ends slow start.
 #[derive(Clone, Debug)]
 pub(crate) enum SlowStartExit {
     Plain,
@@ -45,17 +45,17 @@ impl SlowStartExit {
         }
     }
 
-    /// Forgets everything, after a timeout.
+    /// Resets the state, after a timeout.
     pub(crate) fn reset(&mut self) {
         match self {
             Self::Plain => {}
             Self::HyStart(state) => *state = HyStart::default(),
-            // RFC 9406 section 4.3: only the first slow start of a connection.
+            // Only the first slow start of a connection (RFC 9406 section 4.3).
             Self::HyStartPlusPlus(state) => state.stop(),
         }
     }
 
-    /// Whether slow start ends here.
+    /// Returns whether slow start ends here.
     pub(crate) fn on_ack(&mut self, observation: &Observation) -> bool {
         match self {
             Self::Plain => false,
@@ -64,7 +64,7 @@ impl SlowStartExit {
         }
     }
 
-    /// By how much acknowledged bytes raise the window in slow start.
+    /// Returns by how much acknowledged bytes raise the window in slow start.
     pub(crate) fn growth_bytes(&self, bytes_acked: u64, packet_bytes: u64, paced: bool) -> u64 {
         match self {
             Self::Plain | Self::HyStart(_) => bytes_acked,

@@ -1,11 +1,11 @@
-//! Congestion control, pure: CUBIC, Reno and BBR as the Linux kernel's TCP has them, and
-//! Sprout-EWMA, behind one trait, [`Controller`].
+//! Congestion control, pure: CUBIC, Reno and BBR as in the Linux kernel's TCP, and Sprout-EWMA,
+//! behind one trait, [`Controller`].
 //!
-//! A transport talks to a [`Flow`], which keeps what every controller needs (which packets are in
-//! flight, round trips, delivery rates) and calls its controller. Nothing here reads a clock or
-//! draws an unseeded number: the same events give the same windows, in real and in virtual time.
+//! A transport uses a [`Flow`], which keeps what every controller needs (packets in flight, round
+//! trips, delivery rates) and calls its controller. Nothing here reads a clock or draws an unseeded
+//! number: the same events give the same windows, in real and in virtual time.
 //!
-//! Controllers count in whole packets where the kernel does, so that its integers come out; the
+//! Controllers count in whole packets where the kernel does, so that its integers result; the
 //! interface is in bytes.
 
 mod bbr;

@@ -10,7 +10,7 @@ use eyelevel_units::{Duration, Instant};
 pub use growth::Growth;
 use reduction::{Cause, Undo};
 
-/// The kernel's frame around a loss-based controller: slow start, growth only while the window is
+/// The kernel's framework of a loss-based controller: slow start, growth only while the window is
 /// the limit, proportional rate reduction, idle periods and the pacing rate.
 ///
 /// The window is counted in whole packets, as in Linux.
@@ -24,16 +24,16 @@ pub struct LossBased<G> {
     initial_window_packets: u64,
     window_packets: u64,
     threshold_packets: Option<u64>,
-    /// Acknowledged bytes that make no whole packet yet.
+    /// Acknowledged bytes short of a whole packet.
     bytes_acked_rest: u64,
-    /// Acknowledged packets on the way to the next increase.
+    /// Packets acknowledged since the last increase.
     packets_acked: u64,
     slow_start: SlowStartExit,
     usage: WindowUsage,
     reduction: Option<Reduction>,
-    /// Losses up to this packet belong to congestion already reacted to.
+    /// Losses up to this packet belong to a congestion event that was already handled.
     number_reduced: Option<u64>,
-    /// New data were lost or marked during the reduction.
+    /// The cause, if new data were lost or marked during the reduction.
     reduce_again: Option<Cause>,
     undo: Option<Undo>,
     number_next: u64,
@@ -45,7 +45,7 @@ pub struct LossBased<G> {
 }
 
 impl<G: Growth> LossBased<G> {
-    /// A connection's start; the settings are taken as checked.
+    /// Creates the state of a new connection; the settings must be validated.
     pub fn new(settings: &Settings) -> Self {
         Self {
             name: G::NAME,
@@ -73,7 +73,7 @@ impl<G: Growth> LossBased<G> {
         }
     }
 
-    /// Under another name: a variant by its settings.
+    /// Returns the controller under another name, for a variant by its settings.
     pub fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
@@ -107,7 +107,7 @@ impl<G: Growth> LossBased<G> {
             .growth
             .packets_per_increase(ack.now, window, packets, &ack.rtt)
             .max(1);
-        // Credit gathered for a slower growth counts for one packet at most.
+        // Credit collected during slower growth counts for one packet at most.
         if self.packets_acked >= every {
             self.packets_acked = 0;
             self.window_packets += 1;

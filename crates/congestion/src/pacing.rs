@@ -1,17 +1,17 @@
 use eyelevel_units::{Duration, Instant};
 
-/// The kernel lets this many packets of a connection leave unpaced, in the congestion controls
-/// that pace as in those that are made to. So 32 packets at twice 32 packets a round trip of 200 ms
+/// The number of a connection's packets that the kernel sends unpaced, whether the congestion
+/// control paces itself or is made to. So 32 packets at twice 32 packets per round trip of 200 ms
 /// leave over 22 gaps of 3.1 ms: 69 ms, as measured.
 pub const UNPACED_PACKETS: u64 = 10;
 
-/// Percent of window over round trip time in slow start, and from half the threshold on: the
-/// defaults of the sysctls `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`.
+/// The pacing rate in percent of window over round trip time, in slow start and from half the
+/// threshold on: the defaults of the sysctls `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`.
 const SLOW_START_PERCENT: u64 = 200;
 const AVOIDANCE_PERCENT: u64 = 120;
 
-/// The kernel's pacing rate for controllers that have a window alone, in bytes/s: twice the window
-/// a round trip while the window is below half the threshold, 1.2 times from there on.
+/// Returns the kernel's pacing rate for controllers that have only a window, in bytes/s: twice the
+/// window per round trip while the window is below half the threshold, 1.2 times from there on.
 pub fn window_pacing_rate_bytes_s(
     window_bytes: u64,
     bytes_in_flight: u64,
@@ -27,9 +27,9 @@ pub fn window_pacing_rate_bytes_s(
     u64::try_from(rate).unwrap_or(u64::MAX).max(1)
 }
 
-/// When the next packet may leave, as the kernel's internal pacing decides it: a burst of at most
-/// one quantum, then the time that its bytes take at the pacing rate. For senders in virtual time;
-/// a real transport has its own pacer.
+/// Schedules packets as the kernel's internal pacing does: a burst of at most one quantum, then the
+/// time that its bytes take at the pacing rate. For senders in virtual time; a real transport has
+/// its own pacer.
 #[derive(Clone, Debug, Default)]
 pub struct DepartureTimer {
     next: Instant,
@@ -39,7 +39,7 @@ pub struct DepartureTimer {
 }
 
 impl DepartureTimer {
-    /// When the next packet may leave; the past means now.
+    /// Returns when the next packet may leave; a past time means now.
     pub fn departure(&self) -> Instant {
         if self.quantum_bytes_left > 0 {
             Instant::ZERO
@@ -48,7 +48,7 @@ impl DepartureTimer {
         }
     }
 
-    /// A packet leaves at the pacing rate that holds now; None: unpaced.
+    /// Handles a packet sent at the current pacing rate; `None`: unpaced.
     pub fn on_packet_sent(
         &mut self,
         now: Instant,
@@ -66,7 +66,7 @@ impl DepartureTimer {
         }
         self.quantum_bytes_left = self.quantum_bytes_left.saturating_sub(bytes);
         self.quantum_bytes_sent += bytes;
-        // At most half a quantum's time is made good when the sender was late.
+        // A late sender catches up on at most half a quantum's time.
         let time = transmission(self.quantum_bytes_sent, rate);
         let late = now.since(self.next);
         let start = if self.quantum_bytes_sent == bytes {
@@ -77,13 +77,14 @@ impl DepartureTimer {
         self.next = start + time;
     }
 
-    /// The sender stopped for another reason than pacing: the quantum's rest is not carried over.
+    /// Ends the quantum when the sender stopped for another reason than pacing.
     pub fn on_blocked(&mut self) {
         self.quantum_bytes_left = 0;
     }
 }
 
-/// What the kernel hands down at once: about a millisecond's worth, at least two packets.
+/// Returns the bytes that the kernel sends at once: about a millisecond's worth, at least two
+/// packets.
 pub(crate) fn quantum_bytes(rate_bytes_s: u64, packet_bytes: u64) -> u64 {
     let packets = ((rate_bytes_s >> 10).min(65_536) / packet_bytes).max(2);
     packets * packet_bytes
@@ -108,7 +109,7 @@ mod tests {
             now = now.max(timer.departure());
             timer.on_packet_sent(now, 1448, 1448, Some(rate));
         }
-        // 69 ms seen on Linux 6.18 for 32 packets at 200 ms.
+        // 69 ms measured on Linux 6.18 for 32 packets at 200 ms.
         let span_ms = now.since(Instant::ZERO).as_secs_f64() * 1e3;
         assert!((62.0..76.0).contains(&span_ms), "{span_ms} ms");
     }

@@ -1,7 +1,7 @@
 /// Proportional rate reduction (RFC 6937; its slow-start and conservative reduction bounds are
 /// chosen as in Linux and RFC 9937: slow start only on acknowledgements that reveal no new loss).
 ///
-/// While it lasts, the window is what is in flight plus what this acknowledgement releases.
+/// While it lasts, the window is the bytes in flight plus those that this acknowledgement releases.
 #[derive(Clone, Debug)]
 pub(crate) struct Reduction {
     /// The newest packet sent when it began.
@@ -50,7 +50,8 @@ impl Reduction {
     /// that it revealed.
     pub(crate) fn update(&mut self, bytes_in_flight: u64, bytes_acked: u64, new_loss: bool) {
         let release = if bytes_in_flight > self.target_bytes {
-            // Proportional part: by the end as much was sent as the target's share of delivered.
+            // Proportional part: by the end as much was sent as the target's share of the delivered
+            // bytes.
             let share = (u128::from(self.target_bytes) * u128::from(self.delivered_bytes))
                 .div_ceil(u128::from(self.prior_window_bytes.max(1)));
             (share as u64).saturating_sub(self.sent_bytes)
@@ -82,7 +83,7 @@ mod tests {
 
     #[test]
     fn sends_in_proportion_to_deliveries() {
-        // RFC 6937 section 4's example in spirit: 20 packets out, 1 lost, target 14.
+        // An example like that of RFC 6937 section 4: 20 packets out, 1 lost, target 14.
         let mut reduction = Reduction::new(19, 20_000, 14_000, 1000);
         let mut in_flight: u64 = 19_000;
         let mut sent = 0;

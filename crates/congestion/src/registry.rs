@@ -1,9 +1,9 @@
 use crate::{Bbr, CongestionError, Controller, Cubic, Reno, Settings, SlowStart, SproutEwma};
 
-/// Makes a controller from settings that were checked.
+/// A function that creates a controller from validated settings.
 pub type Constructor = fn(&Settings) -> Box<dyn Controller>;
 
-/// Every controller by its name: the one place where a new one is named.
+/// Every controller by its name: the one place to register a new one.
 pub const CONTROLLERS: &[(&str, Constructor)] = &[
     ("cubic", |settings| Box::new(Cubic::new(settings))),
     ("cubic-hystart++", |settings| {
@@ -20,7 +20,7 @@ pub const CONTROLLERS: &[(&str, Constructor)] = &[
     }),
 ];
 
-/// The controller of that name.
+/// Returns the controller of that name.
 ///
 /// # Errors
 /// When no controller has that name, or a setting is out of its range.

@@ -4,7 +4,7 @@ use eyelevel_units::Instant;
 /// Reno (RFC 5681, RFC 6582) with proportional rate reduction, as the kernel's `reno`.
 pub type Reno = LossBased<RenoGrowth>;
 
-/// One packet a window acknowledged, half the window on congestion.
+/// Growth by one packet per acknowledged window, and half the window on congestion.
 #[derive(Clone, Debug, Default)]
 pub struct RenoGrowth;
 

@@ -1,22 +1,24 @@
 use std::collections::{BTreeMap, VecDeque};
 
-/// A repetition so many packets older than the newest acknowledged one is neither delivered nor
-/// lost any more: its keys were discarded (QUIC's handshake), and it is forgotten.
+/// The number of packets by which a retransmission may be older than the newest acknowledged one:
+/// beyond it is neither delivered nor lost any more, since its keys were discarded (QUIC's
+/// handshake), and it is forgotten.
 const REORDERING_MAX: u64 = 64;
 
-/// Which lost data were not yet delivered, told by the number of the packet that carried them
-/// first: what TCP sees as the left edge of its window. A transport repeats lost data before it
-/// sends new ones, so the next so many bytes after a loss are taken to be the repetition.
+/// Lost data that were not yet delivered, identified by the number of the packet that carried them
+/// first: TCP's left edge of the window. A transport retransmits lost data before it sends new
+/// ones, so the next bytes sent after a loss are assumed to be the retransmission.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repairs {
-    /// Lost and not yet sent again: first number, bytes.
+    /// Lost and not yet retransmitted: first number, bytes.
     waiting: VecDeque<(u64, u64)>,
-    /// Sent again: its present number, the first one.
+    /// Retransmitted: the current number, and the first one.
     in_flight: BTreeMap<u64, u64>,
 }
 
 impl Repairs {
-    /// The packet `number` is sent; answers the number under which its data were sent first.
+    /// Handles the sending of packet `number`; returns the number under which its data were sent
+    /// first.
     pub(crate) fn on_sent(&mut self, number: u64, bytes: u64) -> u64 {
         let Some((first, _)) = self.waiting.front().copied() else {
             return number;
@@ -44,12 +46,13 @@ impl Repairs {
         self.waiting.push_back((first, bytes));
     }
 
-    /// The transport has nothing more to send: what was lost needs no repetition.
+    /// Drops the data waiting for retransmission: the transport has nothing more to send, so they
+    /// need none.
     pub(crate) fn on_dry(&mut self) {
         self.waiting.clear();
     }
 
-    /// The oldest data not yet delivered.
+    /// Returns the oldest data not yet delivered.
     pub(crate) fn oldest(&mut self, number_acked_newest: u64) -> Option<u64> {
         while let Some(entry) = self.in_flight.first_entry() {
             if *entry.key() + REORDERING_MAX > number_acked_newest {
@@ -76,7 +79,7 @@ mod tests {
         assert_eq!(repairs.on_sent(7, 1000), 3);
         assert_eq!(repairs.on_sent(8, 1000), 5);
         assert_eq!(repairs.on_sent(9, 1000), 9);
-        // The repetition is lost too.
+        // The retransmission is lost too.
         repairs.on_lost(7, 3, 1000);
         assert_eq!(repairs.on_sent(10, 1000), 3);
         repairs.on_acked(10);

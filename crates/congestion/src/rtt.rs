@@ -5,10 +5,10 @@ const TIMEOUT_VARIANCE_MIN: Duration = Duration::from_millis(200);
 /// The timeout before the first sample (RFC 6298 section 2.1).
 const TIMEOUT_INITIAL: Duration = Duration::from_secs(1);
 
-/// Round trip times, as known after an acknowledgement; None before the first sample.
+/// Round trip times, as known after an acknowledgement; `None` before the first sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rtt {
-    /// The last sample; None where the acknowledgement gave none.
+    /// The last sample; `None` if the acknowledgement gave none.
     pub latest: Option<Duration>,
     /// The smoothed round trip time.
     pub smoothed: Option<Duration>,
@@ -18,8 +18,8 @@ pub struct Rtt {
     pub timeout: Duration,
 }
 
-/// RFC 6298 section 2, fed with the round trip of the newest packet of every acknowledgement. The
-/// receiver's delay is left in, as TCP cannot take it out either.
+/// The estimator of RFC 6298 section 2, fed with the round trip of the newest packet of every
+/// acknowledgement. The receiver's delay is included, since TCP cannot exclude it either.
 #[derive(Clone, Debug, Default)]
 pub struct RttEstimator {
     smoothed: Option<Duration>,
@@ -29,7 +29,7 @@ pub struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// Takes one sample.
+    /// Adds one sample.
     pub fn on_sample(&mut self, sample: Duration) {
         // A zero round trip would make rates infinite.
         let sample = sample.max(Duration::from_nanos(1));
@@ -47,7 +47,7 @@ impl RttEstimator {
         }
     }
 
-    /// What is known now; `latest` is the last sample taken.
+    /// Returns the current values; `latest` is the last sample added.
     pub fn rtt(&self) -> Rtt {
         Rtt {
             latest: self.latest,

@@ -1,9 +1,9 @@
 use core::ops::RangeInclusive;
 use eyelevel_units::Duration;
 
-/// Beyond it a first window is a mistake of units: 10,000 packets are 14 MB.
+/// The range of initial windows; a larger one is a mistake of units: 10,000 packets are 14 MB.
 pub const INITIAL_WINDOW_PACKETS: RangeInclusive<u64> = 1..=10_000;
-/// Beyond it Sprout-EWMA's window has nothing to do with what the link carries.
+/// The range of Sprout-EWMA's gain, beyond which its window is unrelated to what the link carries.
 pub const SPROUT_PROBE_GAIN: RangeInclusive<f64> = 0.1..=10.0;
 
 /// How slow start ends before a loss.
@@ -17,29 +17,29 @@ pub enum SlowStart {
     HyStartPlusPlus,
 }
 
-/// What the controllers can be told. Every field has a default; a controller ignores what it has
-/// no use for.
+/// The settings of the controllers. Every field has a default; a controller ignores those that it
+/// does not use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Bytes of a full packet, as the transport counts them: TCP payload, UDP payload.
     pub packet_bytes: u64,
-    /// The window at the start, in full packets.
+    /// The initial window, in full packets.
     pub initial_window_packets: u64,
     /// Whether packets are paced; BBR always paces, Sprout-EWMA never does.
     pub pacing: bool,
-    /// Return to the initial window after an idle time of one retransmission timeout
+    /// Whether to return to the initial window after an idle time of one retransmission timeout
     /// (RFC 5681 section 4.1, RFC 2861), as the sysctl `tcp_slow_start_after_idle`.
     pub slow_start_after_idle: bool,
-    /// How CUBIC's and Reno's slow start ends; None: HyStart for CUBIC, plain for Reno.
+    /// How CUBIC's and Reno's slow start ends; `None`: HyStart for CUBIC, plain for Reno.
     pub slow_start: Option<SlowStart>,
-    /// BBR: where its cycle of gains begins.
+    /// The seed of the phase in which BBR's cycle of gains begins.
     pub seed: u64,
-    /// Sprout-EWMA: the window's factor above rate times horizon; 1.0 is the published algorithm.
+    /// Sprout-EWMA's factor above rate times horizon; 1.0 is the published algorithm.
     pub sprout_probe_gain: f64,
-    /// Sprout-EWMA: the target delay of Das's text, min(100 ms, minimum round trip), in place of
-    /// his code's max.
+    /// Whether Sprout-EWMA uses the horizon of Das's text, min(100 ms, minimum round trip), instead
+    /// of his code's max.
     pub sprout_horizon_min: bool,
-    /// Sprout-EWMA: the target delay, 100 ms as published.
+    /// Sprout-EWMA's target delay, 100 ms as published.
     pub sprout_target_delay: Duration,
 }
 
@@ -59,13 +59,13 @@ impl Default for Settings {
     }
 }
 
-/// Why there is no such controller.
+/// An error of selecting a controller.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CongestionError {
     /// No controller has this name.
     #[error("choose the congestion control {name:?}: unknown; known: {known}")]
     Unknown {
-        /// As asked for.
+        /// The requested name.
         name: String,
         /// The names of [`crate::CONTROLLERS`].
         known: String,
@@ -75,15 +75,15 @@ pub enum CongestionError {
     Setting {
         /// The field's name.
         setting: &'static str,
-        /// As asked for.
+        /// The requested value.
         value: String,
-        /// What is allowed.
+        /// The allowed range.
         reason: &'static str,
     },
 }
 
 impl Settings {
-    /// Whether every setting is in its range.
+    /// Checks that every setting is in its range.
     ///
     /// # Errors
     /// [`CongestionError::Setting`], naming the first that is not.

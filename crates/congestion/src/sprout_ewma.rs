@@ -1,14 +1,14 @@
 use crate::{Ack, Controller, Loss, PacketAcked, Settings};
 use eyelevel_units::{Duration, Instant};
 
-/// Arrivals are gathered for at least so long.
+/// The shortest time over which arrivals are counted.
 const TICK: Duration = Duration::from_millis(20);
-/// A packet sent so long after the one before it does not tell of the link but of the sender: the
-/// tick has ended before it.
+/// The gap of sending after which a packet measures the sender and not the link: the tick has ended
+/// before it.
 const SENDING_GAP: Duration = Duration::from_millis(5);
 /// The weight of one tick.
 const ALPHA: f64 = 1.0 / 8.0;
-/// Below this nothing could be sent that would raise the rate again.
+/// The smallest window; below it nothing could be sent that would raise the rate again.
 const WINDOW_PACKETS_MIN: f64 = 2.0;
 
 /// Sprout-EWMA: Winstein, Sivaraman and Balakrishnan, "Stochastic forecasts achieve high throughput
@@ -16,7 +16,7 @@ const WINDOW_PACKETS_MIN: f64 = 2.0;
 /// section 6.2.
 ///
 /// The window is the smoothed arrival rate times a horizon, the larger of 100 ms and the smallest
-/// round trip time (Das's text says the smaller, his code the larger; the smaller starves round
+/// round trip time (Das's text has the smaller, his code the larger; the smaller starves round
 /// trips above 100 ms, and is a setting). Neither losses nor timeouts matter, and nothing is paced.
 ///
 /// Arrival times are the receiver's if it reports them, else those of its acknowledgements. Results
@@ -41,7 +41,7 @@ struct Tick {
 }
 
 impl SproutEwma {
-    /// A connection's start; the settings are taken as checked.
+    /// Creates the state of a new connection; the settings must be validated.
     pub fn new(settings: &Settings) -> Self {
         Self {
             packet_bytes: settings.packet_bytes,
@@ -65,7 +65,7 @@ impl SproutEwma {
     }
 
     fn on_tick(&mut self, bytes: u64, length: Duration) {
-        // The average starts where it gives the initial window.
+        // The average starts at the value that yields the initial window.
         let initial = self.initial_window_bytes() as f64;
         let start = initial / (self.horizon().as_secs_f64() * self.probe_gain);
         let rate = self.rate_bytes_s.unwrap_or(start);
@@ -111,7 +111,7 @@ impl Controller for SproutEwma {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        // None followed.
+        // No packet followed.
         if ack.bytes_in_flight == 0 {
             self.end_tick_early();
         }

@@ -1,21 +1,21 @@
 use crate::PacketSent;
 
-/// Whether the window is what holds the sender back (RFC 9438 section 5.8, RFC 7661's question
-/// with the kernel's answer): it was full, or in slow start at least half of it was in use, at some
-/// time within the last window's worth of packets.
+/// Whether the window limits the sender (RFC 9438 section 5.8; the question of RFC 7661 with the
+/// kernel's answer): it was full, or in slow start at least half of it was in use, at some time
+/// within the last window's worth of packets.
 ///
 /// Half suffices in slow start because a paced sender fills a doubling window only late in a round.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WindowUsage {
     full: bool,
     packets_max: u64,
-    /// The packet that was newest when the two above were noted: they hold until it is delivered.
+    /// The newest packet when the two above were recorded: they apply until it is delivered.
     number: u64,
     number_acked: Option<u64>,
 }
 
 impl WindowUsage {
-    /// Notes a packet against the window that it left through.
+    /// Records a packet and the window that allowed it.
     pub(crate) fn on_packet_sent(
         &mut self,
         packet: &PacketSent,
@@ -32,17 +32,17 @@ impl WindowUsage {
         }
     }
 
-    /// Notes how far the peer has acknowledged.
+    /// Records how far the peer has acknowledged.
     pub(crate) fn on_ack(&mut self, number_newest: u64) {
         self.number_acked = Some(number_newest);
     }
 
-    /// Whether the window may grow.
+    /// Returns whether the window may grow.
     pub(crate) fn is_window_limited(&self, slow_start: bool, window_packets: u64) -> bool {
         self.full || (slow_start && window_packets < 2 * self.packets_max)
     }
 
-    /// The most packets in flight within the last window's worth.
+    /// Returns the most packets in flight within the last window's worth.
     pub(crate) fn packets_max(&self) -> u64 {
         self.packets_max
     }

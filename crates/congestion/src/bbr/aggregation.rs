@@ -1,15 +1,16 @@
 use crate::Ack;
 use eyelevel_units::{Duration, Instant};
 
-/// The excess is the largest of the last 5 to 10 rounds.
+/// The number of rounds after which the maximum moves on: the excess is the largest of the last 5
+/// to 10 rounds.
 const ROUNDS: u32 = 5;
-/// At most so much of the bandwidth is added to the window.
+/// The most that is added to the window, in time at the bandwidth.
 const EXCESS_MAX: Duration = Duration::from_millis(100);
-/// An epoch never counts more than this.
+/// The most packets that an epoch counts.
 const PACKETS_MAX: u64 = 1 << 20;
 
-/// How far acknowledgements run ahead of the estimated bandwidth, as they do when a receiver or a
-/// radio link aggregates them: the window needs as much more to keep the link busy in between.
+/// The excess of acknowledgements over the estimated bandwidth, as when a receiver or a radio link
+/// aggregates them: the window needs that much more to keep the link busy in between.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Aggregation {
     epoch_at: Instant,
@@ -53,7 +54,7 @@ impl Aggregation {
         *largest = (*largest).max(excess);
     }
 
-    /// What to add to the window.
+    /// Returns the bytes to add to the window.
     pub(super) fn bytes(&self, bandwidth_bytes_s: u64) -> u64 {
         let largest = self.excess_bytes[0].max(self.excess_bytes[1]);
         largest.min(bytes_in(bandwidth_bytes_s, EXCESS_MAX))

@@ -4,10 +4,10 @@ use eyelevel_units::{Duration, Instant};
 
 /// The pacing gains of the bandwidth probing phases.
 pub(super) const CYCLE: [u64; 8] = [320, 192, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
-/// How many of them a flow may start with; the draining one it may not.
+/// The number of phases in which a flow may start, all but the draining one.
 const CYCLE_RANDOM: u64 = 7;
 
-/// Probing for bandwidth, phase by phase.
+/// The phases of probing for bandwidth.
 impl Bbr {
     pub(super) fn update_cycle(&mut self, ack: &Ack) {
         if self.mode != Mode::ProbeBandwidth {

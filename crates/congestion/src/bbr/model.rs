@@ -4,16 +4,16 @@ use super::window_max::WindowMax;
 use crate::Ack;
 use eyelevel_units::{Duration, Instant};
 
-/// The bandwidth is the largest sample of so many rounds: one cycle and two.
+/// The rounds whose largest sample is the bandwidth: one cycle and two.
 const BANDWIDTH_ROUNDS: u64 = 10;
-/// The smallest round trip time holds for so long.
+/// How long the smallest round trip time is valid.
 const RTT_MIN_TIME: Duration = Duration::from_secs(10);
-/// The pipe is full when three rounds in a row have not brought a quarter more.
+/// The growth below which a round counts as full, in percent: three such rounds in a row mean that
+/// the pipe is full.
 const FULL_GROWTH_PERCENT: u64 = 125;
 const FULL_ROUNDS: u32 = 3;
 
-/// What BBR believes of the path: bandwidth, round trip time, rounds, and whether the pipe was
-/// filled.
+/// BBR's model of the path: bandwidth, round trip time, rounds, and whether the pipe was filled.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Model {
     bandwidth: WindowMax,
@@ -22,7 +22,7 @@ pub(super) struct Model {
     started: bool,
     rounds: u64,
     pub(super) round_start: bool,
-    /// A round ends with the acknowledgement of a packet sent after so much was delivered.
+    /// A round ends with the acknowledgement of a packet sent after this many bytes were delivered.
     round_end_bytes: u64,
     full_bandwidth_bytes_s: u64,
     full_rounds: u32,
@@ -43,7 +43,7 @@ impl Model {
         self.bandwidth.get()
     }
 
-    /// None before the first round trip.
+    /// Returns the bandwidth-delay product times `gain`; `None` before the first round trip.
     pub(super) fn bdp_bytes(&self, gain: u64) -> Option<u64> {
         let rtt_min = self.rtt_min?;
         let bytes = u128::from(self.bandwidth_bytes_s()) * rtt_min.as_nanos() / 1_000_000_000;
@@ -90,7 +90,7 @@ impl Model {
         self.full_bandwidth_reached = self.full_rounds >= FULL_ROUNDS;
     }
 
-    /// The loss that stopped the growth did not happen: look on.
+    /// Resumes the search for the full bandwidth after a spurious loss.
     pub(super) fn forget_full_bandwidth(&mut self) {
         self.full_bandwidth_bytes_s = 0;
         self.full_rounds = 0;
@@ -101,7 +101,7 @@ impl Model {
         self.round_start = true;
     }
 
-    /// Whether the smallest round trip time had become too old.
+    /// Updates the smallest round trip time, and returns whether it had expired.
     pub(super) fn update_rtt_min(&mut self, ack: &Ack) -> bool {
         let expired = ack.now > self.rtt_min_at + RTT_MIN_TIME;
         if let Some(latest) = ack.rtt.latest
@@ -125,7 +125,8 @@ impl Model {
         }
     }
 
-    /// What aggregated acknowledgements add to the window, once the pipe was filled.
+    /// Returns the bytes that aggregated acknowledgements add to the window, once the pipe was
+    /// filled.
     pub(super) fn aggregation_bytes(&self) -> u64 {
         match self.full_bandwidth_reached {
             true => self.aggregation.bytes(self.bandwidth_bytes_s()),

@@ -2,12 +2,12 @@ use super::{Bbr, Mode};
 use crate::Ack;
 use eyelevel_units::{Duration, Instant};
 
-/// The window while the round trip time is probed, and the smallest ever.
+/// The window during a probe of the round trip time, and the smallest ever.
 pub(super) const WINDOW_PACKETS_MIN: u64 = 4;
-/// For so long, and a round at least.
+/// The shortest probe, which also lasts at least a round.
 const TIME: Duration = Duration::from_millis(200);
 
-/// A probe of the round trip time: the queue is let run empty.
+/// A probe of the round trip time, which drains the queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeRtt {
     done_at: Option<Instant>,
@@ -15,7 +15,7 @@ pub(super) struct ProbeRtt {
 }
 
 impl ProbeRtt {
-    /// Whether the low point of `floor_bytes` in flight was reached just now, where a round begins.
+    /// Returns whether the bytes in flight have just fallen to `floor_bytes`, where a round begins.
     pub(super) fn on_ack(&mut self, ack: &Ack, floor_bytes: u64, round_start: bool) -> bool {
         match self.done_at {
             None if ack.bytes_in_flight <= floor_bytes => {
@@ -30,7 +30,7 @@ impl ProbeRtt {
         }
     }
 
-    /// Whether it has lasted long enough.
+    /// Returns whether it has lasted long enough.
     pub(super) fn is_done(&self, now: Instant) -> bool {
         self.round_done && self.done_at.is_some_and(|at| now > at)
     }

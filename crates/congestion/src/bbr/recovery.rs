@@ -1,14 +1,14 @@
 use super::{Bbr, Mode};
 use crate::{Ack, Loss};
 
-/// Reactions to loss: the window falls to what is in flight and stays level for a round (packet
-/// conservation); the model decides again after it.
+/// Reactions to loss: the window falls to the bytes in flight and stays level for a round (packet
+/// conservation); then the model decides again.
 impl Bbr {
     pub(super) fn react(&mut self, loss: &Loss) {
         self.lost_since_ack = true;
         let revealed = self.last_ack.filter(|(at, _)| *at == loss.now);
         let bytes_acked = revealed.map_or(self.packet_bytes, |(_, bytes)| bytes);
-        // At least a packet may leave, or nothing would ever be acknowledged again.
+        // At least one packet may leave, or nothing would ever be acknowledged again.
         let conserved = (loss.bytes_in_flight + bytes_acked).max(self.packet_bytes);
         if loss.persistent {
             self.save_window();
@@ -21,7 +21,7 @@ impl Bbr {
         let new = Some(loss.number_newest) > self.number_reduced;
         if new && self.recovery.is_none() {
             if !loss.persistent {
-                // What was the window before this loss: the kernel saves it first.
+                // The window before this loss: the kernel saves it first.
                 self.window_bytes += loss.bytes_lost;
                 self.save_window();
                 self.window_bytes = conserved;
@@ -43,8 +43,8 @@ impl Bbr {
         self.model.end_round_at(bytes_delivered);
     }
 
-    /// As in TCP, recovery ends when what was lost is delivered; new data lost meanwhile begin the
-    /// next one.
+    /// Ends the recovery, as in TCP, when what was lost is delivered; new data lost meanwhile begin
+    /// the next one.
     pub(super) fn end_recovery(&mut self, ack: &Ack) {
         if !self.recovery.is_some_and(|number| ack.has_repaired(number)) {
             return;

@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-/// The largest value of the last rounds.
+/// A windowed maximum: the largest value of the last rounds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WindowMax {
     /// Rounds and values, both ordered: the first value is the largest, the last the newest.
@@ -8,7 +8,7 @@ pub(super) struct WindowMax {
 }
 
 impl WindowMax {
-    /// Notes a value of `round` and forgets those more than `rounds` older.
+    /// Adds a value of `round` and removes those more than `rounds` older.
     pub(super) fn insert(&mut self, round: u64, value: u64, rounds: u64) {
         while self.values.back().is_some_and(|(_, last)| *last <= value) {
             self.values.pop_back();
@@ -26,7 +26,7 @@ impl WindowMax {
         }
     }
 
-    /// The largest; 0 while there is none.
+    /// Returns the largest value; 0 while there is none.
     pub(super) fn get(&self) -> u64 {
         self.values.front().map_or(0, |(_, value)| *value)
     }

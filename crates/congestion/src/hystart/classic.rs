@@ -1,35 +1,35 @@
 use super::Observation;
 use eyelevel_units::{Duration, Instant};
 
-/// Below this window nothing is decided.
+/// The smallest window at which slow start may end.
 const WINDOW_PACKETS_MIN: u64 = 16;
-/// Acknowledgements no further apart than this for each packet that they name form a train; but no
-/// further than a quarter of the smallest round trip, within which QUIC's peers answer.
+/// The largest gap of acknowledgements in a train, per packet that they cover; but at most a
+/// quarter of the smallest round trip, within which QUIC's peers answer.
 const TRAIN_GAP_MAX: Duration = Duration::from_millis(2);
 const TRAIN_GAP_RTT_DIVISOR: u32 = 4;
-/// Packets of a round whose smallest round trip is trusted, of one acknowledgement at most so many:
-/// what names ten has one round trip to tell.
+/// The samples of a round after which its smallest round trip is trusted, and the most per
+/// acknowledgement: one that covers ten packets has a single round trip.
 const SAMPLES_MIN: u64 = 8;
 const SAMPLES_PER_ACK_MAX: u64 = 2;
-/// The delay increase that ends slow start is an eighth of the smallest round trip, within these.
+/// The bounds of the delay increase that ends slow start, an eighth of the smallest round trip.
 const DELAY_INCREASE_MIN: Duration = Duration::from_millis(4);
 const DELAY_INCREASE_MAX: Duration = Duration::from_millis(16);
-/// The allowance for the sender's own bursts: four full offload buffers' time, at most this.
+/// The allowance for the sender's own bursts: the time of four full offload buffers, at most this.
 const BURST_ALLOWANCE_MAX: Duration = Duration::from_millis(1);
 const BURST_BYTES: u64 = 4 * 65_536;
 
-/// HyStart (Ha and Rhee, "Taming the elephants", 2011) as Linux 6.14 and later have it: slow start
-/// ends when the acknowledgements of a round, closely spaced, last longer than the smallest round
-/// trip (half of it for an unpaced sender), or when the smallest round trip of a round exceeds the
+/// HyStart (Ha and Rhee, "Taming the elephants", 2011) as in Linux 6.14 and later: slow start ends
+/// when the closely spaced acknowledgements of a round last longer than the smallest round trip
+/// (half of it for an unpaced sender), or when the smallest round trip of a round exceeds the
 /// smallest of all by an eighth.
 ///
 /// Linux counts acknowledgements, and its own receiver sends one for every packet during slow
-/// start. A QUIC peer sends one for two, later for ten: counting packets makes the rules come out
-/// alike. And TCP's receiver is the kernel, which never waits for a processor. A browser does, and
-/// acknowledges in one go what came meanwhile: round trips that are late for one and the same
-/// reason, of which the last may be prompt. So acknowledgements that come faster than their packets
-/// take at the pacing rate count as one sample. A queue does not do that: it grows behind a link
-/// that is slower than the pacing rate, which keeps what it carries further apart.
+/// start. A QUIC peer sends one for two, later for ten: counting packets makes the rules
+/// equivalent. TCP's receiver is the kernel, which never waits for a processor. A browser does, and
+/// then acknowledges at once all that arrived meanwhile: round trips that are late for one common
+/// reason, of which the last may be prompt. So acknowledgements that arrive faster than their
+/// packets take at the pacing rate count as one sample. A queue does not cause that: it grows
+/// behind a link that is slower than the pacing rate, which spaces its packets further apart.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HyStart {
     round: Option<Round>,
@@ -54,7 +54,8 @@ impl HyStart {
         }
         let round = match &mut self.round {
             Some(round) if seen.number_newest < round.number_end => round,
-            // The round's bounds are kept below the smallest window too (Linux 6.14's correction).
+            // The round's bounds are updated below the smallest window too (Linux 6.14's
+            // correction).
             ended => ended.insert(Round {
                 number_end: seen.number_next,
                 started_at: seen.now,
@@ -188,7 +189,8 @@ mod tests {
     #[test]
     fn acknowledgements_that_were_held_up_together_are_one_sample() {
         let mut hystart = HyStart::default();
-        // Ten at each of eight moments, the round trips of each going down, but not to a prompt one.
+        // Ten at each of eight moments, the round trips of each decreasing, but not to a prompt
+        // one.
         let late = |n: u64| seen(5 * (n / 10), n, 90 - n % 10);
         assert!((0..80).all(|n| !hystart.on_ack(&late(n))));
         // The ninth moment is the ninth sample.

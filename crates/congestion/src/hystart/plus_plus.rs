@@ -8,11 +8,11 @@ const RTT_DIVISOR: u32 = 8;
 const SAMPLES_MIN: u32 = 8;
 const CONSERVATIVE_GROWTH_DIVISOR: u64 = 4;
 const CONSERVATIVE_ROUNDS: u32 = 5;
-/// The most packets by which an unpaced sender grows on one acknowledgement.
+/// The most packets by which an unpaced sender grows per acknowledgement.
 const GROWTH_PACKETS_MAX: u64 = 8;
 
-/// HyStart++ (RFC 9406): a delay increase leads to five rounds of slow growth, taken back when the
-/// delay turns out to have been a jitter.
+/// HyStart++ (RFC 9406): a delay increase leads to five rounds of slow growth, which is reverted
+/// when the delay turns out to have been jitter.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HyStartPlusPlus {
     number_end: Option<u64>,
@@ -72,7 +72,7 @@ impl HyStartPlusPlus {
         false
     }
 
-    /// Begins a new round; whether the conservative rounds are over.
+    /// Begins a new round; returns whether the conservative rounds are over.
     fn end_round(&mut self, seen: &Observation) -> bool {
         let first = self.number_end.is_none();
         self.number_end = Some(seen.number_next);
@@ -121,7 +121,7 @@ mod tests {
         }
     }
 
-    /// Ten acknowledgements a round, all with the same round trip.
+    /// Feeds ten acknowledgements of a round, all with the same round trip.
     fn round(state: &mut HyStartPlusPlus, index: u64, rtt_ms: u64) -> bool {
         let first = 10 * index;
         (first..first + 10).any(|number| state.on_ack(&seen(number, first + 10, rtt_ms)))

@@ -1,12 +1,13 @@
-//! What idleness does to the window when slow start after idle is on (RFC 2861, RFC 5681 section
-//! 4.1; obsolete since RFC 7661, but what a stock kernel does).
+//! Reduces an idle connection's window if slow start after idle is enabled (RFC 2861, RFC 5681
+//! section 4.1; obsolete since RFC 7661, but the default of the kernel).
 
 use super::LossBased;
 use crate::{Growth, PacketSent};
 use eyelevel_units::{Duration, Instant};
 
 impl<G: Growth> LossBased<G> {
-    /// RFC 2861 as in the kernel: half the window a timeout of idleness, down to the initial one.
+    /// Halves the window per timeout of idleness, down to the initial one (RFC 2861 as in the
+    /// kernel).
     pub(super) fn restart(&mut self, now: Instant, mut idle: Duration) {
         self.keep_threshold();
         let floor = self.initial_window_packets.min(self.window_packets);
@@ -18,7 +19,8 @@ impl<G: Growth> LossBased<G> {
         self.limited_at = now;
     }
 
-    /// RFC 2861's other half: a window that was not filled for a timeout decays towards its use.
+    /// Decays a window that was not filled for a timeout towards its use (the other half of RFC
+    /// 2861).
     pub(super) fn decay_unused(&mut self, packet: &PacketSent) {
         let window_bytes = self.window_packets * self.packet_bytes;
         if packet.bytes_in_flight + self.packet_bytes > window_bytes {

@@ -2,17 +2,17 @@ use super::LossBased;
 use crate::prr::Reduction;
 use crate::{Ack, Controller, Growth, Loss, Mark};
 
-/// RFC 9002 section 7.2: the smallest window.
+/// The smallest window (RFC 9002 section 7.2).
 const WINDOW_PACKETS_MIN: u64 = 2;
 
-/// What a loss event that turns out to be none gives back.
+/// The state to restore after a spurious loss.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
     window_packets: u64,
     threshold_packets: Option<u64>,
 }
 
-/// What a reduction is for.
+/// The cause of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
     Loss,
@@ -26,7 +26,7 @@ impl<G: Growth> LossBased<G> {
             self.on_timeout(loss.number_newest);
             return;
         }
-        // A loss that no acknowledgement revealed lets one packet go.
+        // A loss that no acknowledgement revealed allows one packet.
         let revealed = self.last_ack.filter(|(at, _)| *at == loss.now);
         let bytes_acked = revealed.map_or(self.packet_bytes, |(_, bytes)| bytes);
         let new = Some(loss.number_newest) > self.number_reduced;
@@ -44,8 +44,8 @@ impl<G: Growth> LossBased<G> {
         }
     }
 
-    /// Marks of one window shrink it once, by as much as a loss does, and no later finding gives that
-    /// back: the kernel's `tcp_enter_cwr`, for which a state of loss stands as well.
+    /// Reduces the window once for the marks of one window, by as much as for a loss, and without
+    /// undo: the kernel's `tcp_enter_cwr`, which does nothing in a state of loss.
     pub(super) fn react_to_mark(&mut self, mark: &Mark) {
         self.undo = None;
         if Some(mark.number_newest) <= self.number_reduced {
@@ -64,8 +64,8 @@ impl<G: Growth> LossBased<G> {
         }
     }
 
-    /// TCP's recovery ends when everything sent before it is delivered, what was lost included. New
-    /// data lost meanwhile begin the next one.
+    /// Ends the reduction, as TCP's recovery, when everything sent before it is delivered, losses
+    /// included. New data lost meanwhile begin the next one.
     pub(super) fn end_reduction(&mut self, ack: &Ack) {
         let Some(reduction) = &self.reduction else {
             return;

@@ -56,7 +56,7 @@ fn goes_through_its_states() {
         .bandwidth_bytes_s()
         .unwrap()
         * 8;
-    // What the link carries of payload, within 3 %.
+    // The payload capacity of the link, within 3 %.
     let payload = 10_000_000 * 1252 / 1280;
     assert!(rate.abs_diff(payload) < payload * 3 / 100, "{rate}");
 }

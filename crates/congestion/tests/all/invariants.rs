@@ -1,4 +1,4 @@
-//! What must hold of every controller whatever a network does, checked over seeded random events.
+//! Invariants of every controller whatever a network does, checked over seeded random events.
 
 use eyelevel_congestion::{CONTROLLERS, CongestionError, Flow, Settings, by_name};
 use eyelevel_units::{Duration, Generator, Instant, Seed};

@@ -1,4 +1,4 @@
-//! Our controllers beside the kernel's own windows, measured over the emulated path: see
+//! Our controllers against the kernel's own windows, measured over the emulated path: see
 //! `vectors/congestion/README.md`.
 
 use eyelevel_simnet::bulk::Scenario;
@@ -26,8 +26,8 @@ fn kernel(name: &str) -> Vec<Sample> {
     text.lines().skip(1).map(sample).collect()
 }
 
-/// Ours at the same times. The clock starts, as the kernel's, when a first exchange has given the
-/// round trip time.
+/// Returns our samples at the same times. As with the kernel's, the clock starts when a first
+/// exchange has measured the round trip time.
 fn ours(mut scenario: Scenario, times_s: impl Iterator<Item = f64>) -> Vec<Sample> {
     scenario.settings.packet_bytes = 1448;
     scenario.header_bytes = 52;
@@ -61,7 +61,7 @@ fn windows_follow_the_kernels() {
         ("cubic", 25_000_000, 24.0, 12.0),
         ("cubic", 3_540_000, 94.0, 200.0),
         ("reno", 10_500_000, 74.0, 200.0),
-        // Startup and drain; what follows depends on the phase that each draws.
+        // Startup and drain; the rest depends on the phase that each draws.
         ("bbr", 10_500_000, 74.0, 200.0),
     ] {
         let name = format!("{controller}-{rate_bit_s}-{rtt_ms}-{queue_ms}.tsv");
@@ -81,7 +81,7 @@ fn windows_follow_the_kernels() {
         );
         assert!(median < 0.05, "{name}");
         assert!(p90 < 0.2, "{name}");
-        // Where slow start ended.
+        // The threshold where slow start ended.
         let first = |samples: &[Sample]| samples.iter().find_map(|sample| sample.threshold_packets);
         if let Some(of) = first(&kernel) {
             let own = first(&ours).unwrap();

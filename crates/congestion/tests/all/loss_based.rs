@@ -65,8 +65,8 @@ fn hystart_bears_rare_acknowledgements() {
 
 #[test]
 fn hystart_bears_a_receiver_that_waits_for_a_processor() {
-    // What comes while a browser waits is acknowledged in one go: the first of it is late, the last
-    // is not. The path holds 207 packets, and its queue as many.
+    // Packets that arrive while a browser waits are acknowledged at once: the first of them is
+    // late, the last is not. The path holds 207 packets, and its queue as many.
     let busy = [(13, 8), (17, 11), (23, 9)];
     let windows = busy.map(|(period_ms, wait_ms)| {
         [2, 10].map(|packets_per_ack| {
@@ -91,7 +91,7 @@ fn hystart_bears_a_receiver_that_waits_for_a_processor() {
 #[test]
 fn rare_acknowledgements_cost_goodput_where_the_queue_is_short() {
     // After a loss CUBIC keeps 70 % of 36 ms of data: 25 ms, a millisecond more than `dsl`'s round
-    // trip. An acknowledgement for ten packets comes up to 4 ms later than one for two, and then
+    // trip. An acknowledgement for ten packets arrives up to 4 ms later than one for two, and then
     // the window is too small for the link until it has grown again.
     let used = [2, 10].map(|packets_per_ack| {
         let mut scenario = Scenario::new("cubic", 25_000_000, 24.0, 12.0);
@@ -106,7 +106,7 @@ fn rare_acknowledgements_cost_goodput_where_the_queue_is_short() {
 
 #[test]
 fn the_first_window_is_paced_at_twice_the_window() {
-    // Two packets give the round trip time; with the 30 that follow they are the first 32.
+    // Two packets measure the round trip time; with the 30 that follow they are the first 32.
     let mut scenario = Scenario::new("cubic", 100_000_000, 200.0, 200.0);
     scenario.chunks = Some(2);
     let mut network = scenario.network();
@@ -127,7 +127,7 @@ fn cubic_and_reno_fall_at_random_loss() {
         scenario.loss = 0.01;
         let run = scenario.run(60.0);
         println!("{controller} at 1 % loss: {run:?}");
-        // Mathis et al.: MSS/RTT * 1.22/sqrt(p) is 3 Mbit/s for Reno; CUBIC is not far here.
+        // Mathis et al.: MSS/RTT * 1.22/sqrt(p) is 3 Mbit/s for Reno; CUBIC is close to it here.
         assert!((1.5e6..5.5e6).contains(&run.goodput_bit_s), "{run:?}");
     }
 }

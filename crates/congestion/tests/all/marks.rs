@@ -5,7 +5,7 @@ use eyelevel_link::{CodelSpec, QueueSpec};
 use eyelevel_simnet::bulk::{PACKET_BYTES, Scenario, answer};
 use eyelevel_units::{Duration, Instant};
 
-/// 3 Mbit/s and 40 ms with CoDel, which marks capable packets where it would drop others.
+/// Returns 3 Mbit/s and 40 ms with CoDel, which marks capable packets where it would drop others.
 fn scenario(controller: &'static str, ecn: bool) -> Scenario {
     let codel = CodelSpec {
         ecn: true,
@@ -52,7 +52,7 @@ fn log(scenario: &Scenario, seconds: u64) -> Vec<Line> {
     network.client.log().lines().map(line).collect()
 }
 
-/// The window before each reduction and the threshold after it, in packets.
+/// Returns the window before each reduction and the threshold after it, in packets.
 fn reductions(log: &[Line], by: &str) -> Vec<(u64, u64)> {
     let begins = |pair: &&[Line]| {
         pair[1].event == by && pair[0].field(3) != "recovery" && pair[1].field(3) == "recovery"
@@ -61,7 +61,7 @@ fn reductions(log: &[Line], by: &str) -> Vec<(u64, u64)> {
     log.windows(2).filter(begins).map(said).collect()
 }
 
-/// Whether a controller answers all else as it did when nobody tells it of the marks.
+/// Returns whether a controller answers everything else as it did without the marks.
 fn is_unmoved_by_marks(scenario: &Scenario, log: &[Line]) -> bool {
     let controller = by_name(scenario.controller, &scenario.settings).unwrap();
     let mut flow = Flow::new(controller, PACKET_BYTES);
@@ -134,7 +134,7 @@ fn marks_of_one_window_count_once() {
         let marks = log.iter().filter(|line| line.event == "mark").count();
         let begun = reductions(&log, "mark").len();
         println!("{controller}: {marks} reports of marks, {begun} reductions");
-        // Slow start's overshoot has many marks a round trip.
+        // Slow start's overshoot has many marks per round trip.
         assert!(marks > begun, "{marks} {begun}");
         let within = log
             .windows(2)
@@ -163,7 +163,7 @@ fn bbr_and_sprout_ignore_marks() {
 
 const SENT: Instant = Instant::from_nanos(1_000_000);
 
-/// So many packets in flight since [`SENT`].
+/// Returns a flow with that many packets in flight since [`SENT`].
 fn flow(packets: u64) -> Flow {
     let settings = Settings {
         packet_bytes: 1000,

@@ -6,8 +6,8 @@ use std::path::Path;
 
 const TRACE: &str = "../../../shared/data/traces/Verizon-LTE-short.down";
 
-/// The trace's delivery opportunities and its mean rate in bit/s; None, said aloud, where the data
-/// are not there.
+/// Returns the trace's delivery opportunities and its mean rate in bit/s; `None`, with a message,
+/// if the data are absent.
 fn verizon() -> Option<(Vec<u64>, u64)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(TRACE);
     let Ok(text) = std::fs::read_to_string(&path) else {
@@ -63,8 +63,8 @@ fn keeps_delay_low_over_lte_where_cubic_fills_the_queue() {
     run("bbr", &scenario("bbr", 40.0).unwrap());
 }
 
-/// A minute of a made cellular link: its rate walks between 0.5 and 20 Mbit/s, a step of some
-/// 20 % each 50 ms, and the mean of its opportunities in bit/s.
+/// Returns a minute of a synthetic cellular link, whose rate walks between 0.5 and 20 Mbit/s in
+/// steps of some 20 % every 50 ms, and the mean rate of its opportunities in bit/s.
 fn made_trace() -> (Vec<u64>, u64) {
     let mut generator = Seed::new(7).generator();
     let (mut rate_mbit_s, mut owed) = (8.0_f64, 0.0);
@@ -125,7 +125,7 @@ fn over_lte_with_long_round_trips_it_needs_a_gain() {
     }
 }
 
-/// Share of a 10 Mbit/s link used within a minute, and the queue's delay.
+/// Returns the share of a 10 Mbit/s link used within a minute, and the queue's delay.
 fn constant_rate(rtt_ms: f64, gain: f64, horizon_min: bool) -> Outcome {
     let mut scenario = Scenario::new("sprout_ewma", 10_000_000, rtt_ms, 2000.0);
     scenario.settings.sprout_probe_gain = gain;

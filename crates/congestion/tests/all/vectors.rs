@@ -1,5 +1,6 @@
-//! The golden files of `vectors/congestion`: what a transport told each controller, and what it
-//! answered. `EYELEVEL_BLESS=1 cargo test -p eyelevel-congestion --test vectors` writes them anew.
+//! The golden files of `vectors/congestion`: the events that a transport passed to each controller,
+//! and its answers. `EYELEVEL_BLESS=1 cargo test -p eyelevel-congestion --test vectors` rewrites
+//! them.
 
 use eyelevel_congestion::{CONTROLLERS, Flow, by_name};
 use eyelevel_simnet::bulk::{PACKET_BYTES, Scenario, answer};
@@ -14,7 +15,7 @@ fn path(name: &str) -> PathBuf {
     root.join(format!("{name}.tsv"))
 }
 
-/// One megabit a second, 80 ms, a queue of 250 ms: slow start, its end, losses, recovery.
+/// Returns one megabit per second, 80 ms, a queue of 250 ms: slow start, its end, losses, recovery.
 fn scenario(name: &'static str) -> Scenario {
     let mut scenario = Scenario::new(name, 1_000_000, 80.0, 250.0);
     scenario.settings.initial_window_packets = 10;

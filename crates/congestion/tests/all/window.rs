@@ -1,4 +1,4 @@
-//! The frame around loss-based controllers, event by event.
+//! The framework of loss-based controllers, event by event.
 
 use eyelevel_congestion::{Flow, Settings, by_name};
 use eyelevel_units::{Duration, Instant};
@@ -35,7 +35,7 @@ impl Connection {
         }
     }
 
-    /// After `ms` milliseconds the oldest are acknowledged, two an acknowledgement.
+    /// Acknowledges the oldest packets after `ms` milliseconds, two per acknowledgement.
     fn acknowledge_after(&mut self, ms: u64, packets: usize) {
         self.now += Duration::from_millis(ms);
         let acked: Vec<_> = self.outstanding.drain(..packets).collect();
@@ -47,7 +47,7 @@ impl Connection {
         }
     }
 
-    /// The oldest are lost, as an acknowledgement of the next one shows.
+    /// Loses the oldest packets, as an acknowledgement of the next one shows.
     fn lose(&mut self, packets: usize, persistent: bool) {
         let lost: Vec<_> = self.outstanding.drain(..packets).collect();
         if !persistent {
@@ -103,7 +103,7 @@ fn a_loss_shrinks_to_the_share_of_each_and_a_spurious_one_is_undone() {
         // The acknowledgement that shows the loss has still raised the window by its packet.
         let expected = (before + 1) * after / 100;
         assert_eq!(threshold, Some(expected * PACKET_BYTES), "{name}");
-        // The rest of the old flight, then the repetitions and one more packet, which ends it.
+        // The rest of the old flight, then the retransmissions and one more packet, which ends it.
         connection.acknowledge_after(50, 97);
         connection.send(4);
         let rest = connection.outstanding.len();
@@ -195,7 +195,7 @@ fn the_first_rate_of_bbr_is_its_high_gain_times_the_window() {
     connection.send(2);
     connection.acknowledge_after(200, 2);
     let rate = connection.flow.controller().pacing_rate_bytes_s().unwrap();
-    // 22 paced packets of the first 32: the kernel's were seen to leave over 48 ms.
+    // 22 paced packets of the first 32: the kernel's were measured to leave over 48 ms.
     let span_ms = 22.0 * PACKET_BYTES as f64 / rate as f64 * 1e3;
     assert!((43.2..52.8).contains(&span_ms), "{span_ms}");
 }
