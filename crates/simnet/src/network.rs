@@ -1,39 +1,39 @@
 use eyelevel_link::{Direction, Observer, Packet};
 use eyelevel_units::Instant;
 
-/// How much may happen at one instant before an endpoint is taken to be stuck in a loop.
+/// The most steps at one instant before an endpoint is considered stuck in a loop.
 const STEPS_PER_INSTANT_MAX: u32 = 1_000_000;
 
-/// One side of a network: a state machine without clock or socket. `P` is what a packet carries.
+/// One side of a network: a state machine without clock or socket. `P` is a packet's payload.
 pub trait Endpoint<P> {
-    /// A packet arrives.
+    /// Handles a packet that arrives.
     fn handle_datagram(&mut self, now: Instant, datagram: Packet<P>);
 
-    /// The next packet to send at `now`; asked until it is None.
+    /// Returns the next packet to send at `now`; called until it is `None`.
     fn poll_transmit(&mut self, now: Instant) -> Option<Packet<P>>;
 
-    /// When [`handle_timeout`](Self::handle_timeout) shall be called; None for never.
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout); `None` for never.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// The time of [`poll_timeout`](Self::poll_timeout) has come. It must ask for a later one, or
-    /// for none.
+    /// Handles the timeout of [`poll_timeout`](Self::poll_timeout). It must set a later one, or
+    /// none.
     fn handle_timeout(&mut self, now: Instant);
 }
 
 /// Two endpoints and the path between them.
 ///
 /// At one instant: due timeouts are handled first (the client's before the server's), then each
-/// endpoint sends (the client first), then what the links release is delivered, and so on until
-/// nothing happens any more at that instant.
+/// endpoint sends (the client first), then the packets that the links release are delivered, and so
+/// on until nothing more happens at that instant.
 #[derive(Debug)]
 pub struct Network<C, S, P, O = ()> {
-    /// The side that `up` leads away from.
+    /// The side that sends over `up`.
     pub client: C,
-    /// The side that `down` leads away from.
+    /// The side that sends over `down`.
     pub server: S,
-    /// From client to server.
+    /// The direction from client to server.
     pub up: Direction<P, O>,
-    /// From server to client.
+    /// The direction from server to client.
     pub down: Direction<P, O>,
     now: Instant,
 }
@@ -56,7 +56,7 @@ where
         }
     }
 
-    /// The virtual time.
+    /// Returns the virtual time.
     pub fn now(&self) -> Instant {
         self.now
     }
@@ -66,8 +66,8 @@ where
         self.run_until_or(end, |_| false);
     }
 
-    /// As [`run_until`](Self::run_until), but stops after the first instant at which `done` holds.
-    /// Returns whether it did.
+    /// Runs as [`run_until`](Self::run_until) does, but stops after the first instant at which
+    /// `done` is true. Returns whether it did.
     pub fn run_until_or(&mut self, end: Instant, done: impl Fn(&Self) -> bool) -> bool {
         loop {
             self.settle();
@@ -83,7 +83,7 @@ where
         false
     }
 
-    /// The next instant at which something happens; None when all is quiet for good.
+    /// Returns the next instant at which something happens; `None` if nothing will.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let wishes = [
             self.client.poll_timeout(),
@@ -94,7 +94,7 @@ where
         wishes.into_iter().flatten().min()
     }
 
-    /// Lets happen all that happens at the present instant.
+    /// Handles everything at the current instant.
     fn settle(&mut self) {
         let now = self.now;
         for _ in 0..STEPS_PER_INSTANT_MAX {

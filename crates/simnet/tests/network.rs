@@ -1,4 +1,4 @@
-//! A windowed sender and its receiver over an emulated path: virtual time gives the sums of theory.
+//! A windowed sender and its receiver over an emulated path: virtual time matches the theory.
 
 use eyelevel_link::{DelaySpec, Direction, LossSpec, Packet, QueueSpec, RateSpec, StageSpec};
 use eyelevel_simnet::{Endpoint, Network};
@@ -6,7 +6,7 @@ use eyelevel_units::{Duration, Instant, Seed};
 
 const PACKET_BYTES: u32 = 1500;
 
-/// Keeps `window` packets in flight and sends each lost one again after `timeout`.
+/// Keeps `window` packets in flight and retransmits each lost one after `timeout`.
 struct Sender {
     window: usize,
     timeout: Duration,

@@ -1,5 +1,5 @@
-//! A bulk transfer in virtual time: a sender with QUIC's loss detection (RFC 9002) around a
-//! `Flow`, a receiver that acknowledges as RFC 9000 recommends, and the emulated path between.
+//! A bulk transfer in virtual time: a sender with QUIC's loss detection (RFC 9002) around a `Flow`,
+//! a receiver that acknowledges as RFC 9000 recommends, and the emulated path between.
 
 mod receiver;
 mod sender;
@@ -11,36 +11,36 @@ use eyelevel_units::{Duration, Instant, Seed};
 pub use receiver::{Busy, Receiver};
 pub use sender::Sender;
 
-/// UDP payload of full packets, and what IPv4 and UDP add on the wire, unless a scenario says else.
+/// The UDP payload of full packets, and the default overhead of IPv4 and UDP on the wire.
 pub const PACKET_BYTES: u64 = 1252;
 const HEADER_BYTES: u64 = 28;
-/// How often a transfer looks whether it is complete.
+/// The interval at which a transfer checks whether it is complete.
 const TRANSFER_STEP: Duration = Duration::from_millis(5);
 
-/// What a packet carries.
+/// The contents of a packet.
 #[derive(Clone, Debug)]
 pub enum Payload {
     /// One full packet.
     Data {
-        /// In order of sending.
+        /// Number in order of sending.
         number: u64,
         /// The chunk of the transfer in it.
         chunk: u64,
-        /// When it left.
+        /// Time of sending.
         sent_at: Instant,
     },
-    /// What came until now.
+    /// An acknowledgement of the packets so far.
     Ack {
         /// Ranges of numbers received, newest first.
         ranges: Vec<(u64, u64)>,
-        /// When the packets since the last one arrived, where the receiver says.
+        /// Arrivals of the packets since the last one, if the receiver reports them.
         arrivals: Vec<(u64, Instant)>,
-        /// Packets that came marked, in all.
+        /// Total number of packets that arrived marked.
         marked: u64,
     },
 }
 
-/// A flow's window, threshold, pacing rate and state, as `vectors/congestion` writes them.
+/// Formats a flow's window, threshold, pacing rate and state, as in `vectors/congestion`.
 pub fn answer(flow: &Flow) -> String {
     let controller = flow.controller();
     let or_dash = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
@@ -53,7 +53,7 @@ pub fn answer(flow: &Flow) -> String {
     )
 }
 
-/// Packet numbers, as `vectors/congestion` writes them.
+/// Formats packet numbers, as in `vectors/congestion`.
 pub fn list(numbers: &[u64]) -> String {
     numbers
         .iter()
@@ -62,47 +62,48 @@ pub fn list(numbers: &[u64]) -> String {
         .join(",")
 }
 
-/// A path and what to send over it.
+/// A path and the transfer over it.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// The sender's, by its name in [`eyelevel_congestion::CONTROLLERS`].
+    /// The sender's controller, by its name in [`eyelevel_congestion::CONTROLLERS`].
     pub controller: &'static str,
-    /// The controller's.
+    /// The controller's settings.
     pub settings: Settings,
-    /// What the wire adds to a packet's payload.
+    /// The bytes that headers add to a packet's payload.
     pub header_bytes: u64,
-    /// Of the bottleneck.
+    /// The bottleneck's rate.
     pub rate_bit_s: u64,
-    /// With an empty queue.
+    /// The round trip time with an empty queue.
     pub rtt_ms: f64,
-    /// What the drop-tail queue holds, in time at the rate.
+    /// The capacity of the drop-tail queue, in time at the rate.
     pub queue_ms: f64,
-    /// In the place of the drop-tail queue.
+    /// A queue that replaces the drop-tail queue.
     pub queue: Option<QueueSpec>,
     /// Whether packets are ECT(0), which such a queue may mark.
     pub ecn: bool,
-    /// One packet's chance to be lost, in each direction.
+    /// The probability of a packet's loss, in each direction.
     pub loss: f64,
-    /// Of the path's luck.
+    /// The seed of the path's randomness.
     pub seed: u64,
-    /// Replaces rate and queue by a trace of delivery opportunities in milliseconds.
+    /// A trace of delivery opportunities in milliseconds, which replaces rate and queue.
     pub trace: Option<Vec<u64>>,
-    /// Chunks to send; None: without end.
+    /// Chunks to send; `None`: without end.
     pub chunks: Option<u64>,
-    /// The most that the receiver lets be in flight.
+    /// The most bytes in flight that the receiver allows.
     pub receive_window_bytes: u64,
     /// Whether the receiver reports arrival times.
     pub receive_timestamps: bool,
-    /// How many packets the receiver acknowledges at a time, after the first hundred.
+    /// The number of packets that the receiver acknowledges at a time, after the first hundred.
     pub packets_per_ack: u32,
-    /// Whether the receiver has waits.
+    /// The receiver's pauses, if it has any.
     pub busy: Option<Busy>,
 }
 
 impl Scenario {
-    /// Sends without end with an initial window of 32 packets; nothing is lost but by the queue.
+    /// Creates an endless transfer with an initial window of 32 packets, with losses in the queue
+    /// alone.
     ///
-    /// Running it panics where the controller is unknown or the path is none.
+    /// Running it panics if the controller is unknown or the path is invalid.
     pub fn new(controller: &'static str, rate_bit_s: u64, rtt_ms: f64, queue_ms: f64) -> Self {
         Self {
             controller,
@@ -128,14 +129,14 @@ impl Scenario {
         }
     }
 
-    /// Runs it for so many seconds.
+    /// Runs it for the given seconds.
     pub fn run(&self, seconds: f64) -> Outcome {
         let mut network = self.network();
         network.run_until(Instant::ZERO + Duration::from_secs_f64(seconds));
         Outcome::of(&network, self, seconds)
     }
 
-    /// Runs it until the receiver has so many chunks, or for so many seconds.
+    /// Runs it until the receiver has the given chunks, or for the given seconds.
     pub fn transfer(&self, chunks: u64, seconds_max: f64) -> Outcome {
         let scenario = Self {
             chunks: Some(chunks),
@@ -153,10 +154,10 @@ impl Scenario {
         Outcome::of(&network, &scenario, seconds_max)
     }
 
-    /// The two ends and the path, not yet run.
+    /// Creates the two ends and the path, not yet run.
     ///
     /// # Panics
-    /// Where the controller is unknown, its settings or the path's are out of range.
+    /// If the controller is unknown, or its settings or the path's are out of range.
     pub fn network(&self) -> Network<Sender, Receiver, Payload> {
         let delay = StageSpec::Delay(DelaySpec {
             delay_ms: self.rtt_ms / 2.0,
@@ -193,26 +194,26 @@ impl Scenario {
     }
 }
 
-/// What came of it.
+/// The result of a transfer.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Distinct data delivered, headers excluded.
+    /// Rate of distinct data delivered, headers excluded.
     pub goodput_bit_s: f64,
-    /// The same in units of what the link could carry.
+    /// The goodput as a share of the link's capacity.
     pub utilisation: f64,
-    /// Repetitions included.
+    /// Packets sent, retransmissions included.
     pub packets_sent: u64,
-    /// Declared lost by the sender.
+    /// Packets that the sender declared lost.
     pub packets_lost: u64,
-    /// By the bottleneck's queue.
+    /// Packets that the bottleneck's queue dropped.
     pub dropped_by_queue: u64,
-    /// By it, instead of being dropped.
+    /// Packets that it marked instead.
     pub marked_by_queue: u64,
-    /// From entering the bottleneck to leaving it, half of the packets.
+    /// Median time from entering the bottleneck to leaving it.
     pub queue_delay_ms_p50: f64,
-    /// The same of the slowest 5 %.
+    /// The 95th percentile of that time.
     pub queue_delay_ms_p95: f64,
-    /// At the end.
+    /// The window at the end.
     pub window_packets: u64,
 }
 

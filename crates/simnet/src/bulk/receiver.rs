@@ -6,15 +6,15 @@ use std::collections::{BTreeSet, VecDeque};
 
 /// QUIC's default delay of acknowledgements.
 const ACK_DELAY: Duration = Duration::from_millis(25);
-/// So many packets are acknowledged in twos, whatever comes later, as Chromium does.
+/// The number of packets that are acknowledged in pairs first, as Chromium does.
 const PACKETS_EARLY: usize = 100;
 const RANGES_MAX: usize = 32;
-/// Mahimahi's: a delivery opportunity carries so much, parts of packets included.
+/// Mahimahi's bytes per delivery opportunity, parts of packets included.
 const OPPORTUNITY_BYTES: u64 = 1504;
 
-/// Takes packets, directly or through a trace of delivery opportunities with an endless queue, and
-/// acknowledges every second one (later every so many), or after 25 ms, or at once at a gap or a
-/// mark.
+/// A receiver that gets packets directly or through a trace of delivery opportunities with an
+/// endless queue, and acknowledges every second one (later every `packets_per_ack`), or after 25
+/// ms, or at once at a gap or a mark.
 #[derive(Debug)]
 pub struct Receiver {
     ranges: VecDeque<(u64, u64)>,
@@ -29,23 +29,23 @@ pub struct Receiver {
     arrivals: Vec<(u64, Instant)>,
     marked: u64,
     busy: Option<Busy>,
-    /// Came while it was busy, with their times of sending.
+    /// Packets that arrived while it was busy, with their times of sending.
     waiting: VecDeque<(Instant, Packet<Payload>)>,
     free_at: Instant,
 }
 
-/// A receiver in user space that waits for a processor: so long at the start of every period it
-/// takes nothing.
+/// The pauses of a receiver in user space that waits for a processor: it reads nothing at the start
+/// of every period.
 #[derive(Clone, Copy, Debug)]
 pub struct Busy {
-    /// From the start of one wait to that of the next.
+    /// Time from the start of one pause to that of the next.
     pub period: Duration,
-    /// Of a wait.
+    /// Length of a pause.
     pub wait: Duration,
 }
 
 impl Busy {
-    /// When the wait that holds at `now` ends.
+    /// Returns when the pause at `now` ends, if there is one.
     fn until(self, now: Instant) -> Option<Instant> {
         let period_ns = u64::try_from(self.period.as_nanos()).unwrap_or(u64::MAX);
         let start = Instant::from_nanos(now.as_nanos() / period_ns * period_ns);
@@ -58,7 +58,7 @@ struct Trace {
     opportunities_ms: Vec<u64>,
     next: usize,
     queue: VecDeque<(Instant, Packet<Payload>)>,
-    /// Of the first packet, already carried.
+    /// Bytes of the first packet that were already carried.
     bytes_carried: u64,
 }
 
@@ -72,7 +72,7 @@ impl Trace {
 }
 
 impl Receiver {
-    /// Nothing has come. `trace`: delivery opportunities in milliseconds, repeated.
+    /// Creates a receiver. `trace`: delivery opportunities in milliseconds, repeated.
     pub fn new(
         trace: Option<Vec<u64>>,
         timestamps: bool,
@@ -102,12 +102,12 @@ impl Receiver {
         }
     }
 
-    /// Distinct chunks received.
+    /// Returns the distinct chunks received.
     pub fn chunks(&self) -> u64 {
         self.chunks_below + self.chunks.len() as u64
     }
 
-    /// Time in the bottleneck of every packet, given that of the way to it.
+    /// Returns every packet's time in the bottleneck, from the delay of the way to it.
     pub fn delays_ms(&self, way_ms: f64) -> Vec<f64> {
         let way_ms = if self.trace.is_some() { 0.0 } else { way_ms };
         let ms = |delay: &Duration| delay.as_secs_f64() * 1e3 - way_ms;

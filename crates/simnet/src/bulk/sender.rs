@@ -13,14 +13,14 @@ struct Sent {
     chunk: u64,
 }
 
-/// Sends without end, or so many chunks, with the loss detection of RFC 9002.
+/// A sender of endless data, or of a number of chunks, with the loss detection of RFC 9002.
 #[derive(Debug)]
 pub struct Sender {
     flow: Flow,
     packet_bytes: u64,
     header_bytes: u64,
     ecn: Ecn,
-    /// Packets that came marked, as the receiver said last.
+    /// Packets that arrived marked, by the receiver's last report.
     marked: u64,
     pacer: DepartureTimer,
     in_flight: BTreeMap<u64, Sent>,
@@ -42,7 +42,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A connection's start.
+    /// Creates the sender of a new connection.
     pub fn new(flow: Flow, scenario: &Scenario) -> Self {
         Self {
             flow,
@@ -70,32 +70,33 @@ impl Sender {
         }
     }
 
-    /// Its congestion control.
+    /// Returns its congestion control.
     pub fn flow(&self) -> &Flow {
         &self.flow
     }
 
-    /// Repetitions included.
+    /// Returns the packets sent, retransmissions included.
     pub fn packets_sent(&self) -> u64 {
         self.number_next
     }
 
-    /// Declared lost, rightly or not.
+    /// Returns the packets declared lost, rightly or not.
     pub fn packets_lost(&self) -> u64 {
         self.packets_lost
     }
 
-    /// When each packet left.
+    /// Returns when each packet was sent.
     pub fn sends(&self) -> &[Instant] {
         &self.sends
     }
 
-    /// The controller's states, each with the instant of its beginning.
+    /// Returns the controller's states, each with the instant of its beginning.
     pub fn states(&self) -> &[(Instant, &'static str)] {
         &self.states
     }
 
-    /// What the flow was told, and answered, in the form of `vectors/congestion`.
+    /// Returns the events passed to the flow, and its answers, in the format of
+    /// `vectors/congestion`.
     pub fn log(&self) -> &str {
         &self.log
     }
@@ -106,7 +107,7 @@ impl Sender {
         self.log.push_str(&format!("{at}\t{what}\t{answer}\n"));
     }
 
-    /// Lets the application hand over more.
+    /// Adds chunks to send.
     pub fn add_chunks(&mut self, chunks: u64) {
         self.chunks = self.chunks.map(|before| before + chunks);
     }
@@ -220,7 +221,7 @@ impl Endpoint<Payload> for Sender {
         }
         if self.probes > 0 {
             self.probes -= 1;
-            // A probe repeats the oldest chunk in flight.
+            // A probe retransmits the oldest chunk in flight.
             if let Some((_, sent)) = self.in_flight.first_key_value() {
                 self.again.push_front(sent.chunk);
             }
