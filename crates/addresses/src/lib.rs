@@ -1,5 +1,5 @@
-//! Ranges of addresses, and which of them are public. The one table of what is not public is
-//! [`special`]'s; the recorder and the scanner both ask it before they connect.
+//! Ranges of addresses, and which of them are public. [`special`]'s is the one table of those that
+//! are not; the recorder and the scanner both consult it before they connect.
 
 mod prefix;
 mod special;

@@ -2,7 +2,7 @@ use serde::Deserialize;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// A range of addresses, as `192.0.2.0/24`; an address alone is a range of one.
+/// A range of addresses, as `192.0.2.0/24`; a single address is a range of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Prefix {
@@ -11,12 +11,12 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// The addresses that share their first `bits` with `base`.
+    /// Returns the range of addresses that share their first `bits` with `base`.
     pub(crate) fn new(base: IpAddr, bits: u8) -> Self {
         Self { base, bits }
     }
 
-    /// Its first address.
+    /// Returns its first address.
     pub fn base(&self) -> IpAddr {
         let free = |width: u8| u32::from(width - self.bits.min(width));
         match self.base {
@@ -31,12 +31,12 @@ impl Prefix {
         }
     }
 
-    /// How many bits its addresses share.
+    /// Returns how many bits its addresses share.
     pub fn bits(&self) -> u8 {
         self.bits
     }
 
-    /// Whether all of `other` lies in it.
+    /// Returns whether it contains all of `other`.
     pub fn holds(&self, other: &Self) -> bool {
         self.bits <= other.bits && self.contains(other.base) && self.is_of_family(other)
     }
@@ -45,7 +45,7 @@ impl Prefix {
         self.base.is_ipv4() == other.base.is_ipv4()
     }
 
-    /// Whether an address lies in it; one of IPv4 in IPv6's clothes counts as IPv4.
+    /// Returns whether it contains an address; an IPv4-mapped one counts as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         let (base, address) = (self.base.to_canonical(), address.to_canonical());
         let (base, address, width) = match (base, address) {
@@ -58,7 +58,7 @@ impl Prefix {
     }
 }
 
-/// Before the IPv4 address in an IPv6 address (RFC 4291, section 2.5.5.2).
+/// The length of the prefix of IPv4-mapped addresses (RFC 4291, section 2.5.5.2).
 const MAPPED_BITS: u8 = 96;
 
 impl FromStr for Prefix {
@@ -75,7 +75,7 @@ impl FromStr for Prefix {
             Some(width)
         };
         let bits: u8 = bits.ok_or_else(wrong)?;
-        // `contains` sees IPv4 in IPv6's clothes as IPv4, so a range of such addresses is one.
+        // `contains` treats IPv4-mapped addresses as IPv4, so a range of them is one of IPv4.
         Ok(match bits.checked_sub(MAPPED_BITS) {
             Some(bits) if base.is_ipv6() && base.to_canonical().is_ipv4() => Self {
                 base: base.to_canonical(),

@@ -1,5 +1,5 @@
-//! Addresses at which no public server is, after IANA's special-purpose address registries (RFC
-//! 6890, RFC 8190), its IPv6 address space (RFC 4291) and multicast.
+//! Addresses without public servers, after IANA's special-purpose address registries (RFC 6890, RFC
+//! 8190), its IPv6 address space (RFC 4291) and multicast.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -7,14 +7,14 @@ use std::sync::LazyLock;
 
 use crate::Prefix;
 
-/// A range at which no public server is.
+/// A range without public servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Special {
     /// The range.
     pub range: Prefix,
-    /// What it is for, in a word or two.
+    /// Its purpose, in a word or two.
     pub purpose: &'static str,
-    /// Who says so.
+    /// The document that defines it.
     pub source: &'static str,
 }
 
@@ -24,10 +24,11 @@ impl fmt::Display for Special {
     }
 }
 
-/// The narrower range stands before the wider one: the first that holds an address names it.
+/// The rows of the table, narrower ranges before wider ones: the first that contains an address
+/// names it.
 ///
-/// Ranges that IANA calls globally reachable are not here, but for those inside of 192.0.0.0/24 and
-/// 2001::/23: these are no servers of pages, and some end in the nearest network (RFC 8155).
+/// Ranges that IANA calls globally reachable are excluded, except for those inside of 192.0.0.0/24
+/// and 2001::/23: these have no servers of pages, and some end in the nearest network (RFC 8155).
 const ROWS: [(&str, &str, &str); 45] = [
     ("0.0.0.0/32", "this host", "RFC 1122"),
     ("0.0.0.0/8", "this network", "RFC 791"),
@@ -80,7 +81,7 @@ const ROWS: [(&str, &str, &str); 45] = [
     ("fe80::/10", "link-local", "RFC 4291"),
     ("fec0::/10", "site-local, deprecated", "RFC 3879"),
     ("ff00::/8", "multicast", "RFC 4291"),
-    // What is left of the upper quarter.
+    // The rest of the upper quarter.
     ("c000::/3", "reserved", "RFC 4291"),
     ("e000::/3", "reserved", "RFC 4291"),
 ];
@@ -94,15 +95,15 @@ static TABLE: LazyLock<Vec<Special>> = LazyLock::new(|| {
     ROWS.into_iter().map(row).collect()
 });
 
-/// Prefixes of 96 bits that carry an IPv4 address in the last 32, which is the one to judge:
-/// mapped (RFC 4291, section 2.5.5.2) and translated (RFC 6052, section 2.1).
+/// Prefixes of 96 bits that carry an IPv4 address in the last 32, which is the one to check: mapped
+/// (RFC 4291, section 2.5.5.2) and translated (RFC 6052, section 2.1).
 const CARRIERS: [Ipv6Addr; 2] = [
     Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0),
     Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0),
 ];
 
-/// Why no public server is at the address; none where one may be. An IPv4 address in an IPv6
-/// address is judged as itself.
+/// Returns the special range of an address; `None` if a public server may be there. An IPv4 address
+/// in an IPv6 address is checked instead of it.
 pub fn special(address: IpAddr) -> Option<&'static Special> {
     let judged = match address {
         IpAddr::V6(v6) => carried(v6).map_or(address, IpAddr::V4),
@@ -111,7 +112,7 @@ pub fn special(address: IpAddr) -> Option<&'static Special> {
     TABLE.iter().find(|row| row.range.contains(judged))
 }
 
-/// All ranges at which no public server is.
+/// Returns all ranges without public servers.
 pub fn special_ranges() -> impl Iterator<Item = &'static Special> {
     TABLE.iter()
 }
@@ -127,8 +128,8 @@ fn carried(address: Ipv6Addr) -> Option<Ipv4Addr> {
 mod tests {
     use super::*;
 
-    /// Every row of both registries, with an address at each end of it, and what IANA says of its
-    /// being globally reachable; then rows of other registries.
+    /// Every row of both registries, with an address at each end of it, and whether IANA calls it
+    /// globally reachable; then rows of other registries.
     const REGISTRIES: [(&str, &str, bool); 60] = [
         ("0.0.0.0", "0.255.255.255", false),
         ("10.0.0.0", "10.255.255.255", false),
@@ -192,7 +193,7 @@ mod tests {
         ("::ffff:0:127.0.0.1", "::ffff:0:169.254.169.254", false),
         ("64:ff9b::10.0.0.1", "64:ff9b::169.254.169.254", false),
         ("fd00:ec2::254", "100.100.100.200", false),
-        // Public addresses beside and inside of those.
+        // Public addresses next to and inside of those.
         ("1.0.0.0", "9.255.255.255", true),
         ("100.63.255.255", "100.128.0.0", true),
         ("126.255.255.255", "128.0.0.0", true),
@@ -216,7 +217,7 @@ mod tests {
     fn nothing_but_one_eighth_of_ipv6_is_public() {
         for first in 0..=0xffffu16 {
             let address = Ipv6Addr::new(first, 0x4321, 0, 0, 0, 0, 0, 1);
-            // 6to4; of documentation's 3fff::/20 this is beyond.
+            // 6to4; documentation's 3fff::/20 is beyond this resolution.
             let is_public = first >> 13 == 1 && first != 0x2002;
             assert_eq!(special(address.into()).is_none(), is_public, "{address}");
         }
@@ -234,7 +235,7 @@ mod tests {
             let found = special(text.parse().unwrap()).unwrap();
             assert_eq!(found.to_string(), name, "{text}");
         }
-        // No row stands behind one that holds all of it.
+        // No row follows one that contains all of it.
         let bits = |range: &str| range.rsplit_once('/').unwrap().1.parse::<u8>().unwrap();
         for (at, (range, ..)) in ROWS.into_iter().enumerate() {
             let base = range.split('/').next().unwrap().parse().unwrap();

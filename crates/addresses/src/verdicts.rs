@@ -1,25 +1,25 @@
-//! The rule of what may be reached, as a table that is looked up by the longest prefix.
+//! The rule of reachable addresses, as a table for longest-prefix lookup.
 
 use std::net::{IpAddr, Ipv6Addr};
 
 use crate::{Prefix, special_ranges};
 
-/// IPv4 addresses translated (RFC 6052, section 2.1), which are judged as themselves.
+/// The prefix of translated IPv4 addresses (RFC 6052, section 2.1), which are checked as IPv4.
 const TRANSLATED: Ipv6Addr = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0);
 const TRANSLATED_BITS: u8 = 96;
 
-/// A range of addresses and whether it is reached; of two that hold an address the narrower
+/// A range of addresses and whether it may be reached; of two that contain an address the narrower
 /// one decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
     /// The range.
     pub range: Prefix,
-    /// Whether it is reached.
+    /// Whether it may be reached.
     pub is_reached: bool,
 }
 
-/// What is not reached (no public server is there, or it is one of the machine's `own` addresses),
-/// but for what `allowed` holds; everything else of both families is reached.
+/// Returns the table. Ranges without public servers and the machine's `own` addresses are not
+/// reached, unless `allowed` contains them; everything else of both families is.
 pub fn verdicts(own: &[IpAddr], allowed: &[Prefix]) -> Vec<Verdict> {
     let refused = special_ranges()
         .map(|special| special.range)
@@ -45,7 +45,7 @@ pub fn verdicts(own: &[IpAddr], allowed: &[Prefix]) -> Vec<Verdict> {
     verdicts
 }
 
-/// The same range of IPv4 as translated addresses.
+/// Returns the range of translated addresses for a range of IPv4.
 fn translated(range: &Prefix) -> Option<Prefix> {
     let IpAddr::V4(first) = range.base() else {
         return None;
@@ -108,7 +108,7 @@ mod tests {
             }
         }
         assert!(!is_reached(&verdicts, "2606:4700::1") && is_reached(&verdicts, "2606:4700::2"));
-        // As themselves, where a network translates them.
+        // As IPv4, where a network translates them.
         assert!(is_reached(&verdicts, "64:ff9b::9.9.9.9"));
         for refused in [
             "64:ff9b::10.0.0.1",
