@@ -5,17 +5,17 @@ use crate::frame::{self, Frames, Piece};
 use crate::{Settings, Side, varint};
 use bytes::{Bytes, BytesMut};
 
-/// A priority field has a dozen bytes and SETTINGS a few numbers; of what we read none is longer.
+/// The longest payload that is read; a priority field has a dozen bytes and SETTINGS a few numbers.
 const PAYLOAD_BYTES_MAX: u64 = 4096;
 
-/// What the peer says of the connection.
+/// An event on the peer's control stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControlEvent {
-    /// What it lets us do; first, and once.
+    /// Its settings; first, and once.
     Settings(Settings),
-    /// A request's stream and its priority field from now on (RFC 9218, section 7.2).
+    /// A request's stream and its new priority field (RFC 9218, section 7.2).
     PriorityUpdate(u64, Bytes),
-    /// It begins nothing more from this identifier on.
+    /// The identifier from which on it accepts nothing.
     GoAway(u64),
 }
 
@@ -25,7 +25,7 @@ pub struct Control {
     peer: Side,
     frames: Frames,
     kind: u64,
-    /// Of a frame that is of interest.
+    /// The payload of a frame that is kept.
     payload: Option<BytesMut>,
     has_settings: bool,
     push_id_max: Option<u64>,
@@ -33,7 +33,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// Of a peer that is that end.
+    /// Creates a reader; `peer` is the other end's role.
     pub fn of(peer: Side) -> Self {
         Self {
             peer,
@@ -46,10 +46,10 @@ impl Control {
         }
     }
 
-    /// The next event; what was read is taken from `input`. None: all was taken.
+    /// Returns the next event, and removes what was read from `input`; `None` if all was read.
     ///
     /// # Errors
-    /// What the peer may not say; the connection is to be closed with it.
+    /// A protocol violation; the connection is to be closed with it.
     pub fn next(&mut self, input: &mut Bytes) -> Result<Option<ControlEvent>, Error> {
         while let Some(piece) = self.frames.next(input) {
             match piece {
@@ -144,7 +144,7 @@ impl Control {
 
     fn on_goaway(&mut self, id: u64) -> Result<Option<ControlEvent>, Error> {
         let wrong = |reason| Err(Error::connection(Code::IdError, reason));
-        // A server names a request's stream, a client a push.
+        // A server sends a request's stream, a client a push.
         if self.peer == Side::Server && !id.is_multiple_of(4) {
             return wrong("GOAWAY names a stream that is no request's");
         }

@@ -1,4 +1,4 @@
-//! Frames (RFC 9114, section 7), cut from a stream as its bytes come.
+//! Parses frames (RFC 9114, section 7) from a stream as its bytes arrive.
 
 use crate::varint;
 use bytes::{Buf, Bytes};
@@ -10,36 +10,36 @@ pub(crate) const SETTINGS: u64 = 0x04;
 pub(crate) const PUSH_PROMISE: u64 = 0x05;
 pub(crate) const GOAWAY: u64 = 0x07;
 pub(crate) const MAX_PUSH_ID: u64 = 0x0d;
-/// RFC 9218, section 7.2: of a request, and of a push.
+/// The types of PRIORITY_UPDATE, for a request and for a push (RFC 9218, section 7.2).
 pub(crate) const PRIORITY_UPDATE_REQUEST: u64 = 0x000f_0700;
 pub(crate) const PRIORITY_UPDATE_PUSH: u64 = 0x000f_0701;
 
-/// Whether the type was HTTP/2's and may never be sent (RFC 9114, section 7.2.8).
+/// Returns whether the type was HTTP/2's and may never be sent (RFC 9114, section 7.2.8).
 pub(crate) fn is_of_http2(kind: u64) -> bool {
     matches!(kind, 0x02 | 0x06 | 0x08 | 0x09)
 }
 
-/// What comes next of a stream of frames.
+/// The next part of a stream of frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// A frame begins: its type and length.
+    /// The beginning of a frame: its type and length.
     Begin(u64, u64),
     /// Bytes of its payload.
     Payload(Bytes),
-    /// It ends.
+    /// Its end.
     End,
 }
 
-/// Cuts a stream into frames, whose payload is passed on as it comes.
+/// Splits a stream into frames, whose payload is passed on as it arrives.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     head: Vec<u8>,
-    /// Bytes that the payload lacks; none between frames.
+    /// The remaining bytes of the payload; `None` between frames.
     left: Option<u64>,
 }
 
 impl Frames {
-    /// The next piece; what it is made of is taken from `input`. None: all was taken.
+    /// Returns the next piece, and removes its bytes from `input`; `None` if all was read.
     pub fn next(&mut self, input: &mut Bytes) -> Option<Piece> {
         match self.left {
             Some(0) => {
@@ -55,7 +55,7 @@ impl Frames {
         }
     }
 
-    /// Whether a frame has begun and not ended.
+    /// Returns whether a frame has begun and not ended.
     pub fn is_within(&self) -> bool {
         self.left.is_some() || !self.head.is_empty()
     }
@@ -79,7 +79,7 @@ impl Frames {
     }
 }
 
-/// A HEADERS frame.
+/// Returns a HEADERS frame.
 pub fn headers(section: &[u8]) -> Vec<u8> {
     let mut frame = Vec::with_capacity(section.len() + 4);
     varint::write(HEADERS, &mut frame);
@@ -88,7 +88,7 @@ pub fn headers(section: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// What goes before the payload of a DATA frame.
+/// Returns the bytes before the payload of a DATA frame.
 pub fn data_head(payload_bytes: usize) -> Vec<u8> {
     let mut head = Vec::with_capacity(5);
     varint::write(DATA, &mut head);
@@ -96,7 +96,7 @@ pub fn data_head(payload_bytes: usize) -> Vec<u8> {
     head
 }
 
-/// A GOAWAY frame: `id` and what comes after it is not answered.
+/// Returns a GOAWAY frame: `id` and later identifiers are not answered.
 pub fn goaway(id: u64) -> Vec<u8> {
     let mut payload = Vec::new();
     varint::write(id, &mut payload);

@@ -1,4 +1,5 @@
-//! Heads of messages: fields as `http` has them and as field sections do (RFC 9114, section 4.3).
+//! Converts heads of messages between the fields of crate `http` and field sections (RFC 9114,
+//! section 4.3).
 
 use crate::error::{Code, Error};
 use crate::qpack::{Field, FieldLine, Indexing};
@@ -6,7 +7,7 @@ use http::header::{self, HeaderName, HeaderValue};
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 
-/// Values that seldom come again. They are the ones that h2's HPACK does not put into its table, so
+/// Fields whose values seldom repeat. They are those that h2's HPACK keeps out of its table, so
 /// that the same fields are in both.
 const SKIPPED: [HeaderName; 9] = [
     header::AGE,
@@ -19,7 +20,7 @@ const SKIPPED: [HeaderName; 9] = [
     header::LOCATION,
     header::SET_COOKIE,
 ];
-/// Fields of HTTP/1.1's connections (RFC 9114, section 4.2).
+/// Connection-specific fields of HTTP/1.1 (RFC 9114, section 4.2).
 const OF_CONNECTIONS: [&[u8]; 5] = [
     b"connection",
     b"keep-alive",
@@ -28,7 +29,7 @@ const OF_CONNECTIONS: [&[u8]; 5] = [
     b"upgrade",
 ];
 
-/// The field lines of a response's head.
+/// Returns the field lines of a response's head.
 pub fn response_lines<'a>(
     status: &'a StatusCode,
     headers: &'a HeaderMap,
@@ -37,7 +38,7 @@ pub fn response_lines<'a>(
     std::iter::once(status).chain(lines(headers))
 }
 
-/// The field lines of a request's head, in Chromium's order of pseudo-fields.
+/// Returns the field lines of a request's head, in Chromium's order of pseudo-fields.
 pub fn request_lines<'a>(
     method: &'a Method,
     uri: &'a Uri,
@@ -70,7 +71,7 @@ fn pseudo<'a>(name: &'static [u8], value: &'a [u8]) -> FieldLine<'a> {
 fn lines(headers: &HeaderMap) -> impl Iterator<Item = FieldLine<'_>> {
     let mut last = None;
     headers.iter().map(move |(name, value)| {
-        // Like h2, which puts the first field of a name alone into its table.
+        // As h2, which puts only the first field of a name into its table.
         let is_repeated = last.replace(name) == Some(name);
         let indexing = if value.is_sensitive() {
             Indexing::Never
@@ -87,10 +88,10 @@ fn lines(headers: &HeaderMap) -> impl Iterator<Item = FieldLine<'_>> {
     })
 }
 
-/// A request from its field section.
+/// Builds a request from its field section.
 ///
 /// # Errors
-/// A malformed one (RFC 9114, section 4.1.2); of its stream.
+/// A malformed one (RFC 9114, section 4.1.2), with the scope of its stream.
 pub fn request(fields: Vec<Field>) -> Result<Request<()>, Error> {
     let mut pseudo = Pseudo::default();
     let headers = regular(fields, |name, value| match name {
@@ -109,10 +110,10 @@ pub fn request(fields: Vec<Field>) -> Result<Request<()>, Error> {
     Ok(request)
 }
 
-/// A response from its field section.
+/// Builds a response from its field section.
 ///
 /// # Errors
-/// A malformed one; of its stream.
+/// A malformed one, with the scope of its stream.
 pub fn response(fields: Vec<Field>) -> Result<Response<()>, Error> {
     let mut status = None;
     let headers = regular(fields, |name, value| match name {
@@ -136,7 +137,7 @@ struct Pseudo {
 }
 
 impl Pseudo {
-    /// RFC 9114, section 4.3.1.
+    /// Builds the request's URI (RFC 9114, section 4.3.1).
     fn uri(&self, method: &Method, headers: &HeaderMap) -> Result<Uri, Error> {
         let host = headers.get(header::HOST).map(HeaderValue::as_bytes);
         let authority = self.authority.as_deref();

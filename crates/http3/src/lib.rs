@@ -1,9 +1,8 @@
 //! HTTP/3 (RFC 9114) and its header compression (RFC 9204), pure: bytes in, events and bytes out;
-//! and HTTP/2's compression (RFC 7541), of which it has the strings.
+//! and HTTP/2's compression (RFC 7541), from which it takes the encoding of strings.
 //!
-//! No clock, no socket, no task: whoever drives a QUIC connection feeds each stream's bytes and
-//! writes what comes back. Both roles are here, a server's for the replay and a client's for its
-//! tests.
+//! No clock, no socket, no task: the driver of a QUIC connection feeds each stream's bytes and
+//! writes the results. Both roles are here, a server's for the replay and a client's for its tests.
 
 mod control;
 mod error;
@@ -26,8 +25,8 @@ pub use unidirectional::{Kind, Unidirectional};
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Asks.
+    /// The end that sends requests.
     Client,
-    /// Answers.
+    /// The end that sends responses.
     Server,
 }

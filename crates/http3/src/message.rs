@@ -5,7 +5,7 @@ use crate::error::{Code, Error};
 use crate::frame::{self, Frames, Piece};
 use bytes::{Bytes, BytesMut};
 
-/// What a message's stream says.
+/// An event on a message's stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessageEvent {
     /// The head's field section, coded.
@@ -14,7 +14,7 @@ pub enum MessageEvent {
     Data(Bytes),
     /// The trailers' field section, coded.
     Trailers(Bytes),
-    /// A field section that is longer than allowed, which was not kept.
+    /// A field section that is longer than allowed and was discarded.
     TooLong,
 }
 
@@ -33,13 +33,13 @@ pub struct Message {
     frames: Frames,
     stage: Stage,
     kind: u64,
-    /// Of a HEADERS frame that is kept.
+    /// The field section of a HEADERS frame, unless it is discarded.
     section: Option<BytesMut>,
 }
 
 impl Message {
-    /// Of a peer that is that end; coded field sections longer than `section_bytes_max` are not
-    /// kept.
+    /// Creates a reader; `peer` is the other end's role. Coded field sections longer than
+    /// `section_bytes_max` are discarded.
     pub fn of(peer: Side, section_bytes_max: u64) -> Self {
         Self {
             peer,
@@ -51,10 +51,10 @@ impl Message {
         }
     }
 
-    /// The next event; what was read is taken from `input`. None: all was taken.
+    /// Returns the next event, and removes what was read from `input`; `None` if all was read.
     ///
     /// # Errors
-    /// Frames where they may not be; of the connection.
+    /// Frames that are not allowed there, with the scope of the connection.
     pub fn next(&mut self, input: &mut Bytes) -> Result<Option<MessageEvent>, Error> {
         while let Some(piece) = self.frames.next(input) {
             match piece {
@@ -87,10 +87,10 @@ impl Message {
         Ok(None)
     }
 
-    /// The stream has ended.
+    /// Handles the stream's end.
     ///
     /// # Errors
-    /// Where the message has not.
+    /// If the message is not complete.
     pub fn on_end(&self) -> Result<(), Error> {
         if self.frames.is_within() {
             let reason = "a stream ends within a frame";

@@ -2,28 +2,28 @@ use crate::error::{Code, Error};
 use crate::frame;
 use crate::varint;
 
-/// RFC 9204, section 5.
+/// The identifier of the table's capacity (RFC 9204, section 5).
 const QPACK_MAX_TABLE_CAPACITY: u64 = 0x01;
-/// RFC 9114, section 7.2.4.1.
+/// The identifier of the section's size (RFC 9114, section 7.2.4.1).
 const MAX_FIELD_SECTION_SIZE: u64 = 0x06;
-/// RFC 9204, section 5.
+/// The identifier of the blocked streams (RFC 9204, section 5).
 const QPACK_BLOCKED_STREAMS: u64 = 0x07;
-/// RFC 9114, section 7.2.4.1: HTTP/2's, which have no meaning here.
+/// HTTP/2's identifiers, which are not allowed here (RFC 9114, section 7.2.4.1).
 const OF_HTTP2: [u64; 5] = [0x00, 0x02, 0x03, 0x04, 0x05];
 
-/// What one end lets the other do (RFC 9114, section 7.2.4).
+/// The settings of one end for the other (RFC 9114, section 7.2.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// The largest dynamic table that its decoder keeps.
     pub table_bytes_max: u64,
-    /// Streams that its decoder lets wait for inserts.
+    /// Streams that may block its decoder on inserts.
     pub blocked_streams_max: u64,
-    /// The largest field section that it takes; none: any.
+    /// The largest field section that it accepts; `None`: any.
     pub field_section_bytes_max: Option<u64>,
 }
 
 impl Settings {
-    /// The SETTINGS frame. Values that are the default are left out.
+    /// Encodes the SETTINGS frame, without default values.
     pub fn frame(&self) -> Vec<u8> {
         let mut payload = Vec::new();
         for (id, value, default) in [
@@ -47,7 +47,7 @@ impl Settings {
         written
     }
 
-    /// From the frame's payload; identifiers that are not known count for nothing.
+    /// Parses the frame's payload; unknown identifiers are ignored.
     pub(crate) fn read(mut payload: &[u8]) -> Result<Self, Error> {
         let cut = || Error::connection(Code::FrameError, "SETTINGS end within a setting");
         let refused = |reason| Err(Error::connection(Code::SettingsError, reason));

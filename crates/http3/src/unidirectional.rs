@@ -1,4 +1,4 @@
-//! Streams of one direction (RFC 9114, section 6.2).
+//! Unidirectional streams (RFC 9114, section 6.2).
 
 use crate::error::{Code, Error};
 use crate::{Side, varint};
@@ -6,11 +6,11 @@ use bytes::{Buf, Bytes};
 
 const CONTROL: u64 = 0x00;
 const PUSH: u64 = 0x01;
-/// RFC 9204, section 4.2.
+/// The types of QPACK's streams (RFC 9204, section 4.2).
 const ENCODER: u64 = 0x02;
 const DECODER: u64 = 0x03;
 
-/// What a stream of one direction is for.
+/// The purpose of a unidirectional stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Frames about the connection.
@@ -19,12 +19,12 @@ pub enum Kind {
     Encoder,
     /// Instructions of the peer's decoder, for our encoder.
     Decoder,
-    /// Nothing that is known: its bytes are read and forgotten.
+    /// An unknown type: its bytes are read and discarded.
     Unknown,
 }
 
 impl Kind {
-    /// The first bytes of such a stream of ours; nothing for what is unknown.
+    /// Returns the first bytes of our stream of this kind; empty for an unknown one.
     pub fn head(self) -> &'static [u8] {
         match self {
             Self::Control => &[CONTROL as u8],
@@ -34,7 +34,7 @@ impl Kind {
         }
     }
 
-    /// The stream's end: those that are known last as long as the connection.
+    /// Handles the stream's end: streams of known types last as long as the connection.
     pub fn on_end(self) -> Result<(), Error> {
         match self {
             Self::Unknown => Ok(()),
@@ -46,7 +46,7 @@ impl Kind {
     }
 }
 
-/// The peer's streams of one direction: of those that are known there is one each.
+/// The peer's unidirectional streams: of known types there is one each.
 #[derive(Debug)]
 pub struct Unidirectional {
     peer: Side,
@@ -54,7 +54,7 @@ pub struct Unidirectional {
 }
 
 impl Unidirectional {
-    /// Of a peer that is that end.
+    /// Creates the state; `peer` is the other end's role.
     pub fn of(peer: Side) -> Self {
         Self {
             peer,
@@ -62,8 +62,8 @@ impl Unidirectional {
         }
     }
 
-    /// Takes a stream's type from its beginning, of which `head` keeps what is not whole. None: more
-    /// is needed.
+    /// Reads a stream's type from its beginning, of which `head` buffers an incomplete one; `None`
+    /// if more is needed.
     ///
     /// # Errors
     /// A second stream of a kind, or one that this peer may not open.
@@ -83,7 +83,7 @@ impl Unidirectional {
             ENCODER => (Kind::Encoder, 1),
             DECODER => (Kind::Decoder, 2),
             PUSH if self.peer == Side::Client => return refused("a client's push stream"),
-            // RFC 9114, section 4.6: no push is allowed without MAX_PUSH_ID, which we never send.
+            // No push is allowed without MAX_PUSH_ID, which we never send (RFC 9114, section 4.6).
             PUSH => {
                 return Err(Error::connection(
                     Code::IdError,

@@ -1,9 +1,9 @@
-//! Numbers of variable length (RFC 9000, section 16).
+//! Variable-length integers (RFC 9000, section 16).
 
-/// The most bytes that a number has.
+/// The longest encoding in bytes.
 pub(crate) const BYTES_MAX: usize = 8;
 
-/// The number at the beginning and its length; none where it is not whole.
+/// Reads the number at the beginning, and returns it with its length; `None` if it is incomplete.
 pub(crate) fn read(bytes: &[u8]) -> Option<(u64, usize)> {
     let length = 1 << (bytes.first()? >> 6);
     let (first, rest) = bytes.get(..length)?.split_first()?;
@@ -14,7 +14,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<(u64, usize)> {
     Some((value, length))
 }
 
-/// Adds a number below 2^62 in its shortest form.
+/// Appends a number below 2^62 in its shortest form.
 pub(crate) fn write(value: u64, to: &mut Vec<u8>) {
     let bytes = value.to_be_bytes();
     let (length, mark) = match value {

@@ -1,4 +1,4 @@
-//! HPACK (RFC 7541), read only: what a peer said over HTTP/2, beside a library that does not tell it.
+//! HPACK (RFC 7541), decoding only: reads a peer's HTTP/2 fields that a library does not expose.
 
 mod static_table;
 
@@ -10,10 +10,10 @@ use crate::qpack::Field;
 use crate::qpack::reader::{Reader, Unread};
 use static_table::STATIC_TABLE;
 
-/// Reads the field sections of one direction of a connection, of which none may be left out.
+/// Decodes the field sections of one direction of a connection, of which none may be left out.
 #[derive(Debug)]
 pub struct Decoder {
-    /// The newest first.
+    /// The dynamic table, newest first.
     entries: VecDeque<Field>,
     bytes: u64,
     bytes_max: u64,
@@ -22,8 +22,8 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// `table_bytes_max` is what the reader has allowed in its settings, `section_bytes_max` what a
-    /// section may have decoded, as tables count it.
+    /// Creates a decoder. `table_bytes_max` is the limit in the reader's settings,
+    /// `section_bytes_max` that of a decoded section, as tables count it.
     pub fn new(table_bytes_max: u64, section_bytes_max: u64) -> Self {
         Self {
             entries: VecDeque::new(),
@@ -34,8 +34,8 @@ impl Decoder {
         }
     }
 
-    /// The fields of a whole section, in order; none where it is no HPACK or too large, after which
-    /// nothing of the connection can be read.
+    /// Decodes the fields of a whole section, in order; `None` if it is invalid or too large, after
+    /// which nothing of the connection can be decoded.
     pub fn section(&mut self, bytes: &[u8]) -> Option<Vec<Field>> {
         let mut reader = Reader::new(bytes);
         let mut fields = Vec::new();
@@ -73,7 +73,7 @@ impl Decoder {
         Ok(name.map(|name| Field { name, value }))
     }
 
-    /// RFC 7541, section 2.3.3: the dynamic table follows the static one.
+    /// Returns an entry; the dynamic table follows the static one (RFC 7541, section 2.3.3).
     fn entry(&self, index: u64) -> Option<Field> {
         let index = usize::try_from(index).ok()?.checked_sub(1)?;
         if let Some((name, value)) = STATIC_TABLE.get(index) {
@@ -85,7 +85,7 @@ impl Decoder {
         self.entries.get(index - STATIC_TABLE.len()).cloned()
     }
 
-    /// One that has no room empties the table (RFC 7541, section 4.4).
+    /// Inserts an entry; one that does not fit empties the table (RFC 7541, section 4.4).
     fn insert(&mut self, field: Field) {
         let size = field.size();
         self.evict(size);
@@ -127,7 +127,8 @@ mod tests {
             .collect()
     }
 
-    /// RFC 7541, appendices C.5 and C.6: three answers, of which entries leave a table of 256 bytes.
+    /// RFC 7541, appendices C.5 and C.6: three responses, which evict entries from a table of 256
+    /// bytes.
     #[test]
     fn the_answers_of_rfc_7541_are_read() {
         let plain = [
@@ -192,7 +193,7 @@ mod tests {
         assert!(decoder.section(&bytes("400161 0162")).is_some());
         assert_eq!(text(&decoder.section(&bytes("be")).unwrap()), ["a: b"]);
         assert_eq!(decoder.section(&bytes("20 be")), None);
-        // A short section that stands for a long one.
+        // A short section that decodes to a long one.
         let mut decoder = Decoder::new(4_096, 10_000);
         let long = [&bytes("400161 7f e11d")[..], &[b'x'; 3_936]].concat();
         assert!(decoder.section(&long).is_some());

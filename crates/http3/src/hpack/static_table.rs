@@ -1,4 +1,4 @@
-/// RFC 7541, appendix A; its first entry has the index 1.
+/// The static table (RFC 7541, appendix A); its first entry has the index 1.
 pub(super) const STATIC_TABLE: [(&str, &str); 61] = [
     (":authority", ""),
     (":method", "GET"),

@@ -1,8 +1,8 @@
-//! Numbers and strings as QPACK writes them (RFC 9204, section 4.1).
+//! Encodes numbers and strings of QPACK (RFC 9204, section 4.1).
 
 use super::huffman;
 
-/// Adds a number whose first bits share a byte with `mark`.
+/// Appends a number whose first bits share a byte with `mark`.
 pub(super) fn write_number(to: &mut Vec<u8>, mark: u8, prefix_bits: u32, value: u64) {
     let full = (1u64 << prefix_bits) - 1;
     if value < full {
@@ -18,8 +18,8 @@ pub(super) fn write_number(to: &mut Vec<u8>, mark: u8, prefix_bits: u32, value: 
     to.push(rest as u8);
 }
 
-/// Adds a string whose length shares a byte with `mark`, in Huffman's code where that is shorter.
-/// The bit above the length says which.
+/// Appends a string whose length shares a byte with `mark`, Huffman-coded if that is shorter, as
+/// the bit above the length indicates.
 pub(super) fn write_string(to: &mut Vec<u8>, mark: u8, prefix_bits: u32, text: &[u8]) {
     let coded = huffman::coded_bytes(text);
     if coded < text.len() {

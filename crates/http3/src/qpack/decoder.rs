@@ -6,35 +6,35 @@ use crate::error::{Code, Error};
 use bytes::Bytes;
 use std::collections::BTreeSet;
 
-/// What became of a field section.
+/// The result of decoding a field section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decoded {
     /// Its fields.
     Fields(Vec<Field>),
-    /// It refers to entries that are not here so far.
+    /// It refers to entries that have not arrived.
     Blocked,
-    /// Its fields are larger than allowed; they were not kept.
+    /// Its fields are larger than allowed and were discarded.
     TooLarge,
 }
 
-/// Reads field sections that the peer coded.
+/// Decodes the peer's field sections.
 #[derive(Debug)]
 pub struct Decoder {
     table: Table,
     table_bytes_max: u64,
     blocked_streams_max: u64,
     blocked: BTreeSet<u64>,
-    /// Of the peer's encoder: an instruction that is not whole.
+    /// An incomplete instruction of the peer's encoder.
     begun: Vec<u8>,
-    /// For the peer's encoder.
+    /// Instructions for the peer's encoder.
     told: Vec<u8>,
-    /// Inserts that the peer knows to have come.
+    /// Inserts that were acknowledged to the peer.
     acknowledged: u64,
 }
 
 impl Decoder {
-    /// Of a table of at most so many bytes, and so many streams that may wait for inserts: what our
-    /// SETTINGS say.
+    /// Creates a decoder with the limits in our SETTINGS: the bytes of the table, and the streams
+    /// that may be blocked on inserts.
     pub fn new(table_bytes_max: u64, blocked_streams_max: u64) -> Self {
         Self {
             table: Table::default(),
@@ -47,11 +47,11 @@ impl Decoder {
         }
     }
 
-    /// The next bytes of the peer's encoder. True: entries have come, and what was blocked may not
-    /// be any more.
+    /// Processes the next bytes of the peer's encoder; returns whether entries were inserted, which
+    /// may unblock sections.
     ///
     /// # Errors
-    /// What no encoder may say; of the connection.
+    /// An invalid instruction, with the scope of the connection.
     pub fn on_encoder_stream(&mut self, bytes: &[u8]) -> Result<bool, Error> {
         let before = self.table.inserted();
         let mut begun = std::mem::take(&mut self.begun);
@@ -72,11 +72,11 @@ impl Decoder {
         Ok(self.table.inserted() > before)
     }
 
-    /// Reads a section that came on that stream. Where it is blocked it is to be given again once
-    /// [`Self::on_encoder_stream`] says so.
+    /// Decodes a section of that stream. If it is blocked, call again once
+    /// [`Self::on_encoder_stream`] returns true.
     ///
     /// # Errors
-    /// A section that cannot be read, or more blocked streams than allowed; of the connection.
+    /// An invalid section, or more blocked streams than allowed, with the scope of the connection.
     pub fn decode(
         &mut self,
         stream: u64,
@@ -115,7 +115,7 @@ impl Decoder {
         Ok(Decoded::Fields(fields))
     }
 
-    /// That stream's sections will not be read.
+    /// Cancels a stream, whose sections will not be read.
     pub fn cancel(&mut self, stream: u64) {
         self.blocked.remove(&stream);
         // Without a table no section can refer to it (RFC 9204, section 2.2.2.2).
@@ -124,7 +124,7 @@ impl Decoder {
         }
     }
 
-    /// What is to be written to our decoder's stream; empty where nothing is.
+    /// Returns the bytes to write to our decoder's stream, and removes them.
     pub fn take_told(&mut self) -> Vec<u8> {
         let unknown = self.table.inserted() - self.acknowledged;
         if unknown > 0 {
@@ -134,7 +134,7 @@ impl Decoder {
         std::mem::take(&mut self.told)
     }
 
-    /// The table that the peer's encoder uses now.
+    /// Returns the size of the table that the peer's encoder uses now.
     pub fn table_bytes(&self) -> u64 {
         self.table.capacity()
     }
@@ -175,7 +175,7 @@ impl Decoder {
             .ok_or(encoder_error("no such entry of the dynamic table"))
     }
 
-    /// The required insert count (RFC 9204, section 4.5.1.1).
+    /// Reads the required insert count (RFC 9204, section 4.5.1.1).
     fn required(&self, reader: &mut Reader<'_>) -> Result<u64, Error> {
         let coded = reader.number(8).map_err(unread)?;
         if coded == 0 {
@@ -249,14 +249,14 @@ impl Decoder {
     }
 }
 
-/// What a section's references are relative to.
+/// The base of a section's references.
 #[derive(Clone, Copy)]
 struct Line {
     required: u64,
     base: u64,
 }
 
-/// RFC 9204, section 4.5.1.2.
+/// Reads the base (RFC 9204, section 4.5.1.2).
 fn base(reader: &mut Reader<'_>, required: u64) -> Result<u64, Error> {
     let is_less = reader.peek().unwrap_or_default() & 0x80 != 0;
     let delta = reader.number(7).map_err(unread)?;

@@ -13,40 +13,41 @@ use super::{ENTRY_OVERHEAD_BYTES, Field, FieldLine, Indexing, size};
 use crate::error::{Code, Error};
 use bytes::Bytes;
 
-/// Writes field sections for the peer's decoder.
+/// Encodes field sections for the peer's decoder.
 #[derive(Debug, Default)]
 pub struct Encoder {
     table: IndexedTable,
     sections: Sections,
-    /// Of the peer's SETTINGS: the range of required insert counts depends on it.
+    /// The most entries by the peer's SETTINGS, which determines the range of required insert
+    /// counts.
     entries_max: u64,
     blocked_streams_max: u64,
     seen: Seen,
-    /// For the peer's decoder.
+    /// Instructions for the peer's decoder.
     instructions: Vec<u8>,
-    /// Of the peer's decoder: an instruction that is not whole.
+    /// An incomplete instruction of the peer's decoder.
     begun: Vec<u8>,
 }
 
-/// One section in the making.
+/// The state of a section being encoded.
 struct Making {
-    /// References to what the peer may not have are allowed.
+    /// Whether it may refer to entries that the peer may not have.
     may_block: bool,
-    /// Instructions may be written.
+    /// Whether instructions may be written.
     may_insert: bool,
-    /// One above the newest entry referred to.
+    /// The index after that of the newest entry referred to.
     required: u64,
     /// The oldest entry referred to.
     oldest: u64,
 }
 
 impl Encoder {
-    /// Without a dynamic table, until the peer's SETTINGS are known.
+    /// Creates an encoder without a dynamic table, until the peer's SETTINGS are known.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What the peer's decoder allows and what of it is used.
+    /// Applies the peer's SETTINGS, and the part of its table to use.
     pub fn on_settings(&mut self, offered_bytes: u64, table_bytes: u64, blocked_streams_max: u64) {
         self.entries_max = offered_bytes / ENTRY_OVERHEAD_BYTES;
         self.blocked_streams_max = blocked_streams_max;
@@ -57,14 +58,14 @@ impl Encoder {
         }
     }
 
-    /// The table in use.
+    /// Returns the size of the table in use.
     pub fn table_bytes(&self) -> u64 {
         self.table.capacity()
     }
 
-    /// The section of these fields, for that stream. `may_insert`: whether what
-    /// [`Self::take_instructions`] gave so far is on its way; else only entries are used that the
-    /// peer is known to have.
+    /// Encodes a section of these fields, for that stream. `may_insert` is whether the result of
+    /// [`Self::take_instructions`] so far was sent; else only entries are used that the peer is
+    /// known to have.
     pub fn encode<'a>(
         &mut self,
         stream: u64,
@@ -94,15 +95,16 @@ impl Encoder {
         section
     }
 
-    /// What is to be written to our encoder's stream, before the sections that were made so far.
+    /// Returns the bytes to write to our encoder's stream, before the sections encoded so far, and
+    /// removes them.
     pub fn take_instructions(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.instructions)
     }
 
-    /// The next bytes of the peer's decoder.
+    /// Processes the next bytes of the peer's decoder.
     ///
     /// # Errors
-    /// What no decoder may say; of the connection.
+    /// An invalid instruction, with the scope of the connection.
     pub fn on_decoder_stream(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let wrong = |reason| Error::connection(Code::DecoderStreamError, reason);
         let mut begun = std::mem::take(&mut self.begun);
@@ -148,7 +150,7 @@ impl Encoder {
         }
         let bytes = size(name, value);
         let key = Key::of(name, value);
-        // As h2 does: what takes more than three quarters of the table would empty it.
+        // As h2 does: an entry of more than three quarters of the table would empty it.
         if may_refer && indexing == Indexing::Allowed && bytes * 4 <= self.table.capacity() * 3 {
             if let Some(found) = self.table.field(key, name, value) {
                 if let Some(absolute) = self.refer(found, key, bytes, making) {
@@ -173,7 +175,7 @@ impl Encoder {
         Written::Literal(name, value, indexing)
     }
 
-    /// The entry to refer to in place of the newest that was found; none where the peer may not
+    /// Returns the entry to refer to instead of the newest one found; `None` if the peer may not
     /// have it and the stream may not block.
     fn refer(&mut self, found: u64, key: Key, bytes: u64, making: &Making) -> Option<u64> {
         let is_known = found < self.sections.received();
@@ -189,12 +191,12 @@ impl Encoder {
         if is_known || making.may_block {
             return Some(found);
         }
-        // An older copy may do.
+        // An older copy may suffice.
         let entry = self.table.get(found)?;
         self.table.copy_below(entry, self.sections.received())
     }
 
-    /// A name in the dynamic table, where it may be referred to.
+    /// Returns a reference to a name in the dynamic table, if it is allowed.
     fn name<'a>(&self, name: &'a [u8], key: Key, making: &mut Making, may_refer: bool) -> Name<'a> {
         let found = self.table.name(key, name);
         let usable = |absolute: &u64| {
@@ -230,26 +232,27 @@ impl Encoder {
         self.table.add(field, key)
     }
 
-    /// The first entry that may not go: one that the peer may not have or may still need.
+    /// Returns the first entry that must not be evicted, since the peer may not have it or may
+    /// still need it.
     fn evictable_below(&self, making: &Making) -> u64 {
         self.sections.needed_from().min(making.oldest)
     }
 
-    /// Makes room for an entry; nothing goes where that is not enough.
+    /// Evicts entries to make room; none if that would not suffice.
     fn make_room(&mut self, bytes: u64, making: &Making) -> bool {
         let below = self.evictable_below(making);
         self.table.make_room(bytes, below)
     }
 
-    /// The same, and `kept` stays: it is to be copied.
+    /// Evicts entries to make room, except for `kept`, which is to be copied.
     fn make_room_beside(&mut self, kept: u64, bytes: u64, making: &Making) -> bool {
         let below = self.evictable_below(making).min(kept);
         self.table.make_room(bytes, below)
     }
 
-    /// The first entry that is not among those that are to go soon.
+    /// Returns the first entry that is not about to be evicted.
     fn draining(&self, making: &Making) -> u64 {
-        // What this section refers to cannot be copied into room of its own.
+        // An entry that this section refers to cannot be copied into the room that it occupies.
         self.table.draining(making.oldest)
     }
 }

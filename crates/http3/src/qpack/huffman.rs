@@ -1,11 +1,12 @@
-//! The code of RFC 7541, appendix B, which RFC 9204 takes over.
+//! The Huffman code of RFC 7541, appendix B, which RFC 9204 uses too.
 //!
 //! It is canonical: codes of one length follow one another in the order of their symbols, so that
-//! the lengths say all.
+//! the lengths define it.
 
 use std::sync::OnceLock;
 
-/// Bits of each byte's code; the last is the end of a string, which is never written.
+/// The length in bits of each byte's code; the last is the end-of-string symbol, which is never
+/// written.
 #[rustfmt::skip]
 const CODE_BITS: [u8; 257] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28,
@@ -22,17 +23,17 @@ const CODE_BITS: [u8; 257] = [
 ];
 const END: u16 = 256;
 const BITS_MAX: usize = 30;
-/// Codes of so many bits are looked up at once: all letters and digits.
+/// Length of the codes in the lookup table: it covers all letters and digits.
 const SHORT_BITS: u32 = 8;
 
 struct Tables {
-    /// By byte.
+    /// Codes by byte.
     codes: [u32; 257],
-    /// By length: the first code, the place of its symbol, and how many there are.
+    /// By length: the first code, the index of its symbol, and the number of codes.
     lengths: [(u32, u16, u16); BITS_MAX + 1],
     /// Symbols by code.
     symbols: [u16; 257],
-    /// By the next eight bits: the symbol and its bits; 0 bits: longer.
+    /// By the next eight bits: the symbol and its length; 0 if the code is longer.
     short: [(u8, u8); 1 << SHORT_BITS],
 }
 
@@ -69,7 +70,7 @@ impl Tables {
     }
 }
 
-/// Bytes of the text in this code.
+/// Returns the size of the text in this code, in bytes.
 pub(super) fn coded_bytes(text: &[u8]) -> usize {
     let bits = text
         .iter()
@@ -77,7 +78,7 @@ pub(super) fn coded_bytes(text: &[u8]) -> usize {
     bits.sum::<usize>().div_ceil(8)
 }
 
-/// Adds the text in this code.
+/// Appends the text in this code.
 pub(super) fn encode(text: &[u8], to: &mut Vec<u8>) {
     let tables = tables();
     let (mut held, mut bits) = (0u64, 0u32);
@@ -91,12 +92,12 @@ pub(super) fn encode(text: &[u8], to: &mut Vec<u8>) {
         }
     }
     if bits > 0 {
-        // The end's first bits fill the last byte: ones.
+        // The first bits of the end-of-string symbol fill the last byte: ones.
         to.push((held << (8 - bits)) as u8 | 0xff >> bits);
     }
 }
 
-/// The text; none where the bytes are not of this code.
+/// Decodes the text; `None` if the bytes are not of this code.
 pub(super) fn decode(coded: &[u8]) -> Option<Vec<u8>> {
     let tables = tables();
     let mut text = Vec::with_capacity(coded.len() * 8 / 5);
@@ -112,7 +113,7 @@ pub(super) fn decode(coded: &[u8]) -> Option<Vec<u8>> {
         if bits == 0 {
             return Some(text);
         }
-        // The next bits from the left; behind the end there are ones.
+        // The next bits from the left, followed by ones.
         let missing = 64 - bits;
         let next = if missing == 0 {
             held
@@ -121,7 +122,8 @@ pub(super) fn decode(coded: &[u8]) -> Option<Vec<u8>> {
         };
         let (symbol, length) = tables.next((next >> 32) as u32)?;
         if length > bits || symbol == END {
-            // What fills the last byte is the beginning of the end (RFC 7541, section 5.2).
+            // The last byte is padded with the beginning of the end-of-string symbol (RFC 7541,
+            // section 5.2).
             let rest = next >> missing;
             return (bits < 8 && rest | u64::MAX << bits == u64::MAX).then_some(text);
         }
@@ -131,7 +133,7 @@ pub(super) fn decode(coded: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl Tables {
-    /// The symbol that begins `next`, and its bits.
+    /// Returns the symbol at the start of `next`, and its length.
     fn next(&self, next: u32) -> Option<(u16, u32)> {
         let (symbol, bits) = self.short[(next >> (32 - SHORT_BITS)) as usize];
         if bits > 0 {
@@ -192,7 +194,7 @@ mod tests {
 
     #[test]
     fn what_is_not_of_the_code_is_refused() {
-        // A whole byte of filling; the end itself; zeros as filling.
+        // A whole byte of padding; the end-of-string symbol itself; zeros as padding.
         for wrong in [
             &[0xff][..],
             &[0x1f, 0xff],

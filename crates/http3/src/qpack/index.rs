@@ -2,7 +2,7 @@ use super::table::Table;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Where fields stand in a dynamic table, by what they are.
+/// The indices of fields in a dynamic table.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     /// The newest entry, by name and value.
@@ -11,7 +11,7 @@ pub(super) struct Index {
     names: HashMap<u64, u64, BuildHasherDefault<AsItIs>>,
 }
 
-/// A name and a field by their hashes.
+/// The hashes of a name and of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     pub name: u64,
@@ -23,7 +23,7 @@ impl Key {
         let name = fnv(FNV_OFFSET, name);
         Self {
             name,
-            // What no name holds keeps the two apart.
+            // A byte that no name contains separates the two.
             field: fnv(fnv(name, b"\n"), value),
         }
     }
@@ -35,7 +35,7 @@ impl Index {
         self.names.insert(key.name, absolute);
     }
 
-    /// The entry goes.
+    /// Removes an entry.
     pub fn remove(&mut self, key: Key, absolute: u64) {
         for (map, hash) in [(&mut self.fields, key.field), (&mut self.names, key.name)] {
             if map.get(&hash) == Some(&absolute) {
@@ -44,14 +44,14 @@ impl Index {
         }
     }
 
-    /// The newest entry that is this field.
+    /// Returns the newest entry that equals the field.
     pub fn field(&self, table: &Table, key: Key, name: &[u8], value: &[u8]) -> Option<u64> {
         let absolute = *self.fields.get(&key.field)?;
         let entry = table.get(absolute)?;
         (entry.name == name && entry.value == value).then_some(absolute)
     }
 
-    /// The newest entry of this name.
+    /// Returns the newest entry of this name.
     pub fn name(&self, table: &Table, key: Key, name: &[u8]) -> Option<u64> {
         let absolute = *self.names.get(&key.name)?;
         (table.get(absolute)?.name == name).then_some(absolute)
@@ -61,14 +61,14 @@ impl Index {
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0100_0000_01b3;
 
-/// Fowler, Noll and Vo's 1a. Who finds collisions spoils the compression of his own connection: what
-/// is found is compared.
+/// Hashes with FNV-1a. A client that constructs collisions only spoils its own connection's
+/// compression, since results are compared.
 fn fnv(start: u64, bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME);
     bytes.iter().fold(start, step)
 }
 
-/// For keys that are hashes already.
+/// A hasher for keys that are hashes already.
 #[derive(Default)]
 struct AsItIs(u64);
 
@@ -82,7 +82,7 @@ impl Hasher for AsItIs {
     }
 
     fn write_u64(&mut self, value: u64) {
-        // The map takes its places from the low bits and its marks from the high ones.
+        // The map uses the low bits for the bucket and the high ones for its tags.
         self.0 = value ^ value >> 32;
     }
 }

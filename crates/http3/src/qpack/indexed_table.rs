@@ -2,11 +2,12 @@ use super::Field;
 use super::index::{Index, Key};
 use super::table::Table;
 
-/// Entries in the oldest part of a full table are not referred to any more but copied, or they could
-/// never go (RFC 9204, section 2.1.1.1): the part that holds one over so much of the table.
+/// The divisor of the table's oldest part, one over this of its bytes. Entries in that part of a
+/// full table are copied instead of referred to, or they could never be evicted (RFC 9204, section
+/// 2.1.1.1).
 const DRAINING_SHARE: u64 = 4;
 
-/// The encoder's dynamic table, in which fields are found and room is made.
+/// The encoder's dynamic table, with lookup and eviction.
 #[derive(Debug, Default)]
 pub(super) struct IndexedTable {
     table: Table,
@@ -14,12 +15,12 @@ pub(super) struct IndexedTable {
 }
 
 impl IndexedTable {
-    /// How many entries were ever inserted.
+    /// Returns how many entries were ever inserted.
     pub fn inserted(&self) -> u64 {
         self.table.inserted()
     }
 
-    /// Bytes that may be in it.
+    /// Returns its capacity in bytes.
     pub fn capacity(&self) -> u64 {
         self.table.capacity()
     }
@@ -29,22 +30,22 @@ impl IndexedTable {
         self.table.set_capacity(capacity);
     }
 
-    /// The entry with that absolute index; none where it is not there, or not any more.
+    /// Returns the entry with that absolute index; `None` if it is not there, or no longer.
     pub fn get(&self, absolute: u64) -> Option<&Field> {
         self.table.get(absolute)
     }
 
-    /// The newest entry that is this field.
+    /// Returns the newest entry that equals the field.
     pub fn field(&self, key: Key, name: &[u8], value: &[u8]) -> Option<u64> {
         self.index.field(&self.table, key, name, value)
     }
 
-    /// The newest entry of this name.
+    /// Returns the newest entry of this name.
     pub fn name(&self, key: Key, name: &[u8]) -> Option<u64> {
         self.index.name(&self.table, key, name)
     }
 
-    /// The newest entry below `below` that is the same as this one.
+    /// Returns the newest entry below `below` that equals this one.
     pub fn copy_below(&self, entry: &Field, below: u64) -> Option<u64> {
         let known = self.table.oldest_first().take_while(|(at, _)| *at < below);
         known
@@ -61,8 +62,7 @@ impl IndexedTable {
         absolute
     }
 
-    /// Makes room for so many bytes with entries below `below`; nothing goes where that is not
-    /// enough.
+    /// Evicts entries below `below` to make room for `bytes`; none if that would not suffice.
     pub fn make_room(&mut self, bytes: u64, below: u64) -> bool {
         let (mut free, mut gone) = (self.table.free(), 0);
         for (absolute, entry) in self.table.oldest_first() {
@@ -85,8 +85,7 @@ impl IndexedTable {
         true
     }
 
-    /// The first entry that is not among those that are to go soon, of which none is at or above
-    /// `below`.
+    /// Returns the first entry that is not about to be evicted; none at or above `below` is.
     pub fn draining(&self, below: u64) -> u64 {
         let wanted = self.table.capacity() / DRAINING_SHARE;
         let mut free = self.table.free();

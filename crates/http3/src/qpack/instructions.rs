@@ -4,21 +4,21 @@ use super::bits::{write_number, write_string};
 use super::reader::{Reader, Unread};
 use bytes::Bytes;
 
-/// What an encoder tells the other end's decoder.
+/// An instruction of an encoder to the other end's decoder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FromEncoder {
     Capacity(u64),
-    /// With the name of an entry of the static table.
+    /// An insert with the name of an entry of the static table.
     InsertStatic(u64, Bytes),
-    /// With the name of an entry of the dynamic table, counted from the newest.
+    /// An insert with the name of an entry of the dynamic table, counted from the newest.
     InsertDynamic(u64, Bytes),
     Insert(Bytes, Bytes),
-    /// Counted from the newest.
+    /// The index of an entry to duplicate, counted from the newest.
     Duplicate(u64),
 }
 
 impl FromEncoder {
-    /// The next; names and values may have `bytes_max` each.
+    /// Reads the next instruction; names and values may have `bytes_max` each.
     pub fn read(reader: &mut Reader<'_>, bytes_max: u64) -> Result<Self, Unread> {
         let first = reader.peek().ok_or(Unread::Short)?;
         Ok(if first & 0x80 != 0 {
@@ -63,14 +63,14 @@ pub(super) fn write_duplicate(to: &mut Vec<u8>, from_newest: u64) {
     write_number(to, 0, 5, from_newest);
 }
 
-/// What a decoder tells the other end's encoder.
+/// An instruction of a decoder to the other end's encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FromDecoder {
-    /// The oldest section of a stream that was not acknowledged is read.
+    /// The oldest unacknowledged section of a stream was decoded.
     Acknowledged(u64),
     /// A stream's sections will not be read.
     Cancelled(u64),
-    /// So many more inserts have come.
+    /// The number of further inserts received.
     Received(u64),
 }
 

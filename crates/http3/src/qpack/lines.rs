@@ -1,9 +1,9 @@
-//! Field lines as a section has them (RFC 9204, section 4.5).
+//! Encodes the field lines of a section (RFC 9204, section 4.5).
 
 use super::Indexing;
 use super::bits::{write_number, write_string};
 
-/// How a field is written; dynamic entries by their absolute index.
+/// The representation of a field; dynamic entries by their absolute index.
 pub(super) enum Written<'a> {
     Static(u64),
     Dynamic(u64),
@@ -16,8 +16,8 @@ pub(super) enum Name<'a> {
     Literal(&'a [u8]),
 }
 
-/// RFC 9204, section 4.5.1. The base is the required insert count, so that all references are below
-/// it and none has to be written with more bits.
+/// Writes a section's prefix (RFC 9204, section 4.5.1). The base is the required insert count, so
+/// that all references are below it and none needs more bits.
 pub(super) fn write_prefix(section: &mut Vec<u8>, required: u64, entries_max: u64) {
     let coded = match required {
         0 => 0,
@@ -27,7 +27,7 @@ pub(super) fn write_prefix(section: &mut Vec<u8>, required: u64, entries_max: u6
     write_number(section, 0, 7, 0);
 }
 
-/// RFC 9204, sections 4.5.2, 4.5.4 and 4.5.6.
+/// Writes a field line (RFC 9204, sections 4.5.2, 4.5.4 and 4.5.6).
 pub(super) fn write_line(section: &mut Vec<u8>, field: &Written<'_>, base: u64) {
     match field {
         Written::Static(index) => write_number(section, 0xc0, 6, *index),

@@ -19,31 +19,31 @@ pub use encoder::Encoder;
 
 use bytes::Bytes;
 
-/// What an entry counts for beside its name and value (RFC 9204, section 3.2.1).
+/// The overhead of an entry in addition to its name and value (RFC 9204, section 3.2.1).
 const ENTRY_OVERHEAD_BYTES: u64 = 32;
 
 /// A field: a name and a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Lower case.
+    /// The name, in lower case.
     pub name: Bytes,
-    /// As it is.
+    /// The value, unchanged.
     pub value: Bytes,
 }
 
 impl Field {
-    /// What it counts for, in a table and in a section.
+    /// Returns its size in a table and in a section.
     pub fn size(&self) -> u64 {
         size(&self.name, &self.value)
     }
 }
 
-/// A field to be coded.
+/// A field to encode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldLine<'a> {
-    /// Lower case.
+    /// The name, in lower case.
     pub name: &'a [u8],
-    /// As it is.
+    /// The value, unchanged.
     pub value: &'a [u8],
     /// Whether it goes into the dynamic table.
     pub indexing: Indexing,
@@ -52,11 +52,11 @@ pub struct FieldLine<'a> {
 /// Whether a field goes into the dynamic table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexing {
-    /// Where there is room.
+    /// If there is room.
     Allowed,
-    /// It is not worth the room: the value does not come again.
+    /// No, because the value will not repeat.
     Skipped,
-    /// Nobody on the way may put it into a table (RFC 9204, section 7.1.3).
+    /// No, and no intermediary may put it into a table either (RFC 9204, section 7.1.3).
     Never,
 }
 

@@ -1,15 +1,15 @@
 use super::huffman;
 use bytes::Bytes;
 
-/// RFC 9204, section 4.1.1: numbers have at most 62 bits.
+/// The largest number, of 62 bits (RFC 9204, section 4.1.1).
 const NUMBER_MAX: u64 = (1 << 62) - 1;
 
-/// Why nothing could be read.
+/// The reason why nothing could be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unread {
-    /// It goes on beyond the bytes that are there.
+    /// It continues beyond the available bytes.
     Short,
-    /// It is not what it should be.
+    /// It is invalid.
     Wrong(&'static str),
 }
 
@@ -24,17 +24,17 @@ impl<'a> Reader<'a> {
         Self { bytes }
     }
 
-    /// The next byte, which stays.
+    /// Returns the next byte without consuming it.
     pub fn peek(&self) -> Option<u8> {
         self.bytes.first().copied()
     }
 
-    /// Bytes that are left.
+    /// Returns the number of remaining bytes.
     pub fn left(&self) -> usize {
         self.bytes.len()
     }
 
-    /// A number whose first bits are the last ones of the next byte.
+    /// Reads a number whose first bits are the last ones of the next byte.
     pub fn number(&mut self, prefix_bits: u32) -> Result<u64, Unread> {
         let full = (1u64 << prefix_bits) - 1;
         let mut value = u64::from(self.byte()?) & full;
@@ -60,12 +60,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A string whose length begins in the next byte, behind the bit that says whether it is in
-    /// Huffman's code; `bytes_max`: what it may have at most, decoded.
+    /// Reads a string whose length begins in the next byte, after the bit that marks Huffman code;
+    /// `bytes_max` is its largest decoded size.
     pub fn string(&mut self, prefix_bits: u32, bytes_max: u64) -> Result<Bytes, Unread> {
         let is_coded = self.peek().ok_or(Unread::Short)? & (1 << prefix_bits) != 0;
         let length = self.number(prefix_bits)?;
-        // A code has at most 30 bits a byte.
+        // A code has at most 30 bits per byte.
         let longest = if is_coded {
             bytes_max.saturating_mul(4)
         } else {

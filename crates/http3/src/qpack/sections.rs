@@ -1,19 +1,20 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// Sections that were sent and that the peer has not acknowledged. A peer that never does gets
-/// sections without references beyond it.
+/// The most sections sent without acknowledgement. A peer that never acknowledges gets sections
+/// without references beyond it.
 const SECTIONS_MAX: usize = 1024;
 
-/// What the peer's decoder is known to have, and what it may still need (RFC 9204, section 2.1).
+/// The inserts that the peer's decoder is known to have, and those that it may still need (RFC
+/// 9204, section 2.1).
 #[derive(Debug, Default)]
 pub(super) struct Sections {
     /// Inserts that the peer has.
     received: u64,
     streams: HashMap<u64, VecDeque<Section>>,
     count: usize,
-    /// How many sections begin at an entry.
+    /// The number of sections by their oldest entry.
     oldest: BTreeMap<u64, usize>,
-    /// Streams that may be blocked, with the inserts that end it.
+    /// Streams that may be blocked, with the insert count that unblocks them.
     at_risk: HashMap<u64, u64>,
 }
 
@@ -24,28 +25,28 @@ struct Section {
 }
 
 impl Sections {
-    /// Inserts that the peer is known to have.
+    /// Returns the inserts that the peer is known to have.
     pub fn received(&self) -> u64 {
         self.received
     }
 
-    /// The first entry that the peer may not have, or may need for a section.
+    /// Returns the first entry that the peer may not have, or may need for a section.
     pub fn needed_from(&self) -> u64 {
         let referred = self.oldest.keys().next().copied();
         referred.unwrap_or(u64::MAX).min(self.received)
     }
 
-    /// Whether a section with references can be kept.
+    /// Returns whether another section with references can be tracked.
     pub fn may_add(&self) -> bool {
         self.count < SECTIONS_MAX
     }
 
-    /// Whether that stream may be blocked.
+    /// Returns whether that stream may be blocked.
     pub fn may_block(&self, stream: u64, streams_max: u64) -> bool {
         self.at_risk.contains_key(&stream) || (self.at_risk.len() as u64) < streams_max
     }
 
-    /// A section was made.
+    /// Adds a section that was encoded.
     pub fn add(&mut self, stream: u64, required: u64, oldest: u64) {
         let section = Section { required, oldest };
         self.streams.entry(stream).or_default().push_back(section);
@@ -57,7 +58,7 @@ impl Sections {
         }
     }
 
-    /// The oldest section of that stream was read.
+    /// Handles that the oldest section of that stream was decoded.
     pub fn on_acknowledged(&mut self, stream: u64) -> Result<(), &'static str> {
         let sections = self.streams.get_mut(&stream);
         let section = sections.and_then(|sections| sections.pop_front());
@@ -70,7 +71,7 @@ impl Sections {
         Ok(())
     }
 
-    /// That stream's sections will not be read.
+    /// Handles that the stream's sections will not be read.
     pub fn on_cancelled(&mut self, stream: u64) {
         for section in self.streams.remove(&stream).into_iter().flatten() {
             self.forget(section);
@@ -78,7 +79,7 @@ impl Sections {
         self.at_risk.remove(&stream);
     }
 
-    /// So many more inserts have come.
+    /// Handles the arrival of `count` further inserts.
     pub fn on_received(&mut self, count: u64, inserted: u64) -> Result<(), &'static str> {
         let received = self.received.saturating_add(count);
         if count == 0 || received > inserted {

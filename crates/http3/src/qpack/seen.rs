@@ -1,14 +1,14 @@
 use super::index::Key;
 
-/// Fields that were written as literals and are inserted when they come again, where a section may
-/// not refer to what the peer may not have.
+/// The number of literal fields remembered; one is inserted when it repeats, if a section may not
+/// refer to entries that the peer may not have.
 const SEEN_MAX: usize = 128;
 
 /// The last fields that were written as literals, by their hashes.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     hashes: Vec<u64>,
-    /// The place of the oldest, once all are taken.
+    /// The index of the oldest, once all are used.
     next: usize,
 }
 

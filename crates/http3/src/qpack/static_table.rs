@@ -1,20 +1,20 @@
-//! RFC 9204, appendix A: the table that both ends have from the start.
+//! The static table that both ends have from the start (RFC 9204, appendix A).
 
 use super::Field;
 use bytes::Bytes;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// How a field is found in the table.
+/// The match of a field in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StaticMatch {
     /// Name and value.
     Whole(u64),
-    /// The name alone: its first entry.
+    /// The name alone, with its first entry.
     Name(u64),
 }
 
-/// The entry with that index; none beyond the table.
+/// Returns the entry with that index; `None` beyond the table.
 pub(super) fn get(index: u64) -> Option<Field> {
     let (name, value) = ENTRIES.get(usize::try_from(index).ok()?)?;
     Some(Field {
@@ -23,7 +23,7 @@ pub(super) fn get(index: u64) -> Option<Field> {
     })
 }
 
-/// The best entry for a field.
+/// Returns the best entry for a field.
 pub(super) fn find(name: &[u8], value: &[u8]) -> Option<StaticMatch> {
     let indices = by_name().get(name)?;
     let whole = indices

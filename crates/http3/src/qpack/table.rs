@@ -1,8 +1,8 @@
 use super::Field;
 use std::collections::VecDeque;
 
-/// The dynamic table (RFC 9204, section 3.2). Entries are named by their absolute index: how many
-/// were inserted before.
+/// The dynamic table (RFC 9204, section 3.2). Entries are identified by their absolute index: the
+/// number of earlier inserts.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     entries: VecDeque<Field>,
@@ -12,27 +12,27 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// How many entries were ever inserted.
+    /// Returns how many entries were ever inserted.
     pub fn inserted(&self) -> u64 {
         self.evicted + self.entries.len() as u64
     }
 
-    /// The absolute index of the oldest entry that is there.
+    /// Returns the absolute index of the oldest entry.
     pub fn oldest(&self) -> u64 {
         self.evicted
     }
 
-    /// Bytes that may be in it.
+    /// Returns its capacity in bytes.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// Bytes that are free.
+    /// Returns the free bytes.
     pub fn free(&self) -> u64 {
         self.capacity - self.bytes
     }
 
-    /// Changes the capacity, with which entries go that do not fit any more.
+    /// Changes the capacity, and evicts entries that no longer fit.
     pub fn set_capacity(&mut self, capacity: u64) {
         self.capacity = capacity;
         while self.bytes > self.capacity {
@@ -40,13 +40,14 @@ impl Table {
         }
     }
 
-    /// The entry with that absolute index; none where it is not there, or not any more.
+    /// Returns the entry with that absolute index; `None` if it is not there, or no longer.
     pub fn get(&self, absolute: u64) -> Option<&Field> {
         let at = absolute.checked_sub(self.evicted)?;
         self.entries.get(usize::try_from(at).ok()?)
     }
 
-    /// Adds an entry, with which the oldest go; false where it is larger than the whole table.
+    /// Adds an entry and evicts the oldest as needed; returns false if it is larger than the whole
+    /// table.
     pub fn insert(&mut self, field: Field) -> bool {
         let size = field.size();
         if size > self.capacity {
@@ -60,7 +61,7 @@ impl Table {
         true
     }
 
-    /// The oldest entry goes.
+    /// Evicts the oldest entry.
     pub fn evict(&mut self) -> Option<Field> {
         let gone = self.entries.pop_front()?;
         self.bytes -= gone.size();
@@ -68,7 +69,7 @@ impl Table {
         Some(gone)
     }
 
-    /// Entries from the oldest on, with their absolute indices.
+    /// Returns entries from the oldest on, with their absolute indices.
     pub fn oldest_first(&self) -> impl Iterator<Item = (u64, &Field)> {
         (self.evicted..).zip(&self.entries)
     }

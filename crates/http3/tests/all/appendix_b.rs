@@ -7,7 +7,7 @@ enum Step {
     Encoder(&'static str),
     Section(u64, &'static str, &'static [(&'static str, &'static str)]),
     Blocked(u64, &'static str),
-    /// What our decoder says to it.
+    /// The expected instructions of our decoder.
     Told(&'static str),
     Cancel(u64),
 }
@@ -19,7 +19,7 @@ const STEPS: [Step; 15] = [
         "0000 510b 2f69 6e64 6578 2e68 746d 6c",
         &[(":path", "/index.html")],
     ),
-    // B.2: the section comes before its inserts.
+    // B.2: the section arrives before its inserts.
     Step::Blocked(4, "0381 1011"),
     Step::Encoder(
         "3fbd01 c00f 7777 772e 6578 616d 706c 652e 636f 6d c10c 2f73 616d 706c 652f 7061 7468",

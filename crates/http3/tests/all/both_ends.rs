@@ -1,5 +1,5 @@
-//! Encoder and decoder under whatever order QUIC's streams may arrive in: what comes out is what went
-//! in, nobody waits for ever, and no more streams wait than allowed.
+//! Encoder and decoder with QUIC's streams arriving in any order: the decoded fields equal the
+//! encoded ones, nothing waits for ever, and no more streams wait than allowed.
 
 use eyelevel_http3::qpack::{Decoded, Decoder, Encoder, Field, FieldLine, Indexing};
 use proptest::prelude::*;
@@ -17,20 +17,20 @@ const NAMES: [&str; 8] = [
 ];
 const SECTION_BYTES_MAX: u64 = 1 << 16;
 
-/// One thing that happens.
+/// An action of the test.
 #[derive(Clone, Debug)]
 enum Act {
-    /// Fields are coded: by name, value, and how they are indexed.
+    /// Fields are encoded: by name, value, and how they are indexed.
     Encode(Vec<(usize, u8, u8)>),
-    /// So many bytes of the encoder's stream arrive.
+    /// Some bytes of the encoder's stream arrive.
     Instructions(usize),
-    /// The section on its way with that number arrives.
+    /// The section in flight with that number arrives.
     Section(usize),
     /// The stream of that section is reset: it will never arrive.
     Reset(usize),
-    /// What the decoder says arrives, in two parts.
+    /// The decoder's instructions arrive, in two parts.
     Told(usize),
-    /// The encoder's stream is full, and is not any more.
+    /// The encoder's stream is full, or is not any more.
     Full(bool),
 }
 
@@ -46,7 +46,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A stream's section and what is in it.
+/// A stream's section and its fields.
 struct Sent {
     stream: u64,
     section: Vec<u8>,
@@ -113,7 +113,7 @@ impl Ends {
                     1 => Indexing::Skipped,
                     _ => Indexing::Allowed,
                 };
-                // From nothing to more than the table holds.
+                // From empty to more than the table holds.
                 let value = vec![b'a' + value; usize::from(*value) * usize::from(*value) * 3];
                 (NAMES[*name].as_bytes().to_vec(), value, indexing)
             })
@@ -182,7 +182,7 @@ impl Ends {
         self.encoder.on_decoder_stream(&bytes).unwrap();
     }
 
-    /// Everything arrives at last.
+    /// Delivers everything.
     fn settle(&mut self) {
         while let Some(sent) = self.on_their_way.pop() {
             self.decode(sent);
@@ -211,7 +211,7 @@ proptest! {
         if offered == 0 || table_bytes == 0 {
             prop_assert_eq!(ends.references, 0);
         }
-        // And after all that the same ends still understand one another.
+        // After all that the same ends still work together.
         for _ in 0..3 {
             ends.is_full = false;
             ends.encode(&[(2, 1, 5), (3, 1, 5)]);

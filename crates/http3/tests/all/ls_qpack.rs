@@ -1,4 +1,4 @@
-//! What LiteSpeed's QPACK wrote (`vectors/qpack/compute.py`) is read as it was meant.
+//! Output of LiteSpeed's QPACK (`vectors/qpack/compute.py`) is decoded correctly.
 
 use eyelevel_http3::qpack::{Decoded, Decoder};
 use serde_json::Value;
@@ -12,7 +12,7 @@ fn bytes(hex: &str) -> Vec<u8> {
         .collect()
 }
 
-/// A section that came before its inserts, and its fields.
+/// Sections that arrived before their inserts, with their fields.
 type Waiting = BTreeMap<u64, (Vec<u8>, Value)>;
 
 fn read(decoder: &mut Decoder, stream: u64, section: &[u8], expected: &Value) -> bool {
@@ -53,7 +53,7 @@ fn sections_of_another_encoder_are_read() {
         }
     }
     assert!(waiting.is_empty());
-    // Else the file shows little.
+    // Else the file proves little.
     assert!(
         ever_waited > 3 && referring > 30,
         "{ever_waited}, {referring}"

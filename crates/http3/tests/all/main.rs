@@ -1,4 +1,4 @@
-//! The crate's tests from outside, in one program: each more would be linked on its own.
+//! The crate's integration tests, in one program: each further one would be linked on its own.
 
 mod appendix_b;
 mod both_ends;

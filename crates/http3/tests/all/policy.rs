@@ -1,4 +1,4 @@
-//! What our encoder puts into the table: what h2's HPACK does, within QPACK's rules.
+//! The entries that our encoder puts into the table: those of h2's HPACK, within QPACK's rules.
 
 use eyelevel_http3::head::response_lines;
 use eyelevel_http3::qpack::{Decoded, Decoder, Encoder, FieldLine, Indexing};
@@ -27,7 +27,8 @@ impl Ends {
         }
     }
 
-    /// Bytes of the section and of the inserts; both arrive, and the acknowledgement where told so.
+    /// Returns the bytes of the section and of the inserts; both arrive, and the acknowledgement if
+    /// `is_acknowledged`.
     fn send(&mut self, lines: &[FieldLine<'_>], is_acknowledged: bool) -> (usize, usize) {
         let section = self
             .encoder
@@ -196,7 +197,7 @@ fn a_peer_that_never_acknowledges_is_sent_literals_in_the_end() {
 
 #[test]
 fn what_may_not_have_come_stays_although_nobody_refers_to_it() {
-    // Two entries. None is acknowledged, and all streams that referred to them are given up.
+    // Two entries. None is acknowledged, and all streams that referred to them are cancelled.
     let mut encoder = Encoder::new();
     encoder.on_settings(96, 96, 100);
     encoder.take_instructions();
