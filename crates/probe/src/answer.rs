@@ -1,10 +1,10 @@
-//! What a server answered, as far as somebody wants to read it; pure.
+//! A server's response, as far as it is kept; pure.
 
 use serde::{Serialize, Serializer};
 
-/// Of names and values together: as much as servers allow a request's head.
+/// The limit of names and values together: as much as servers allow a request's head.
 const HEAD_BYTES_MAX: usize = 8 * 1024;
-/// Of the body: where a page begins, or all of an error's.
+/// The limit of the body: enough for the beginning of a page, or all of an error's.
 const BODY_BYTES_MAX: usize = 4 * 1024;
 
 /// The head of a response and the beginning of its body (`spec/probe.md`).
@@ -14,7 +14,7 @@ pub struct Answer {
     pub http: &'static str,
     /// The status.
     pub status: u16,
-    /// Behind the status in HTTP/1.1's first line; the other versions have none.
+    /// The reason phrase in HTTP/1.1's first line; the other versions have none.
     pub reason: Option<String>,
     /// Names, in lower case, and values.
     pub fields: Vec<(String, String)>,
@@ -23,14 +23,14 @@ pub struct Answer {
     /// The body's first bytes.
     #[serde(serialize_with = "as_text")]
     pub body: Vec<u8>,
-    /// Whether these are all.
+    /// Whether these are all of its bytes.
     pub body_whole: bool,
     #[serde(skip)]
     head_bytes: usize,
 }
 
 impl Answer {
-    /// An answer without fields or body.
+    /// Creates an answer without fields or body.
     pub fn new(http: &'static str, status: u16) -> Self {
         Self {
             http,
@@ -39,7 +39,7 @@ impl Answer {
         }
     }
 
-    /// The next field; what is no UTF-8 becomes U+FFFD.
+    /// Adds the next field; invalid UTF-8 becomes U+FFFD.
     pub fn add_field(&mut self, name: &[u8], value: &[u8]) {
         self.head_bytes = self.head_bytes.saturating_add(name.len() + value.len());
         if self.head_bytes > HEAD_BYTES_MAX {
@@ -50,7 +50,7 @@ impl Answer {
         }
     }
 
-    /// The body's next bytes; false once no more are wanted.
+    /// Adds the body's next bytes; returns false once no more are kept.
     pub fn add_body(&mut self, bytes: &[u8]) -> bool {
         let room = BODY_BYTES_MAX - self.body.len();
         self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
@@ -58,7 +58,8 @@ impl Answer {
     }
 }
 
-/// A letter that the bound cut in two is left out; what is no UTF-8 becomes U+FFFD.
+/// Serialises the body as text; a character that the limit cut in two is left out, and invalid
+/// UTF-8 becomes U+FFFD.
 fn as_text<S: Serializer>(body: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
     let whole = match std::str::from_utf8(body) {
         Err(error) if error.error_len().is_none() => &body[..error.valid_up_to()],

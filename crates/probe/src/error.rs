@@ -1,33 +1,33 @@
 use eyelevel_units::refusal;
 
-/// Why no attempt could be made at all; what happens in an attempt is a row's [`crate::Failure`].
+/// An error that prevents all attempts; one within an attempt is a row's [`crate::Failure`].
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
-    /// There is nothing to check certificates against.
+    /// No roots to verify certificates.
     #[error("no trusted certificates in {store}: {reason}; name a PEM file of them")]
     Trust {
         /// Where they were sought.
         store: String,
-        /// What is known.
+        /// The reason.
         reason: String,
     },
-    /// The libraries refuse a configuration.
+    /// A configuration that the libraries refuse.
     #[error("cannot configure the probe: {0}; update eyelevel")]
     Configuration(String),
-    /// A socket or a file of the prober's own.
+    /// An error of one of the prober's sockets or files.
     #[error("cannot {attempt} {subject}: {}", refusal(reason))]
     System {
-        /// What was tried.
+        /// The operation that failed.
         attempt: &'static str,
-        /// With what.
+        /// Its object.
         subject: String,
-        /// The system's word.
+        /// The system's error.
         reason: std::io::Error,
     },
 }
 
 impl ProbeError {
-    /// For `map_err`: an attempt on a subject.
+    /// Returns a function for `map_err`, for an attempt on a subject.
     pub fn system(
         attempt: &'static str,
         subject: impl ToString,

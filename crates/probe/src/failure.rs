@@ -1,4 +1,4 @@
-//! How attempts fail: one closed table, and how errors of the libraries fall into it.
+//! The failures of attempts: one closed table, and the mapping of the libraries' errors to it.
 
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -107,12 +107,12 @@ const DETAIL_BYTES_MAX: usize = 300;
 pub struct Failure {
     /// The class.
     pub class: FailureClass,
-    /// One line.
+    /// A description of one line.
     pub detail: String,
 }
 
 impl Failure {
-    /// A failure with at most 300 bytes of detail, on one line.
+    /// Creates a failure with at most 300 bytes of detail, on one line.
     pub fn new(class: FailureClass, detail: impl ToString) -> Self {
         let mut detail = detail.to_string().replace(['\n', '\r'], " ");
         let end = (0..=detail.len().min(DETAIL_BYTES_MAX))
@@ -122,7 +122,7 @@ impl Failure {
         Self { class, detail }
     }
 
-    /// A failing socket; `otherwise` is the class of errors that say nothing more.
+    /// Classifies a socket's error; `otherwise` is the class of unspecific errors.
     pub fn of_socket(error: &io::Error, otherwise: FailureClass) -> Self {
         use io::ErrorKind as Kind;
         let class = match error.kind() {
@@ -137,7 +137,7 @@ impl Failure {
         Self::new(class, error)
     }
 
-    /// An error of TLS, over TCP or inside QUIC.
+    /// Classifies an error of TLS, over TCP or inside QUIC.
     pub fn of_tls(error: &rustls::Error) -> Self {
         use rustls::{AlertDescription as Alert, Error, PeerIncompatible as Peer};
         let class = match error {

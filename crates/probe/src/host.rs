@@ -1,4 +1,4 @@
-//! All attempts on one host: one DNS lookup for all protocols, then attempts in random order.
+//! Runs all attempts on one host: one DNS lookup for all protocols, then attempts in random order.
 
 use crate::dns::Resolver;
 use crate::{Asked, Failure, FailureClass, Plan, Protocol, Row, Trust, attempt, attempt_pair};
@@ -7,22 +7,23 @@ use serde::{Deserialize, Deserializer};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-/// What is probed on every host.
+/// The settings of probing every host.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The protocols, each probed `count` times over each family.
     pub protocols: Vec<Protocol>,
-    /// Over IPv4.
+    /// Whether to probe over IPv4.
     pub v4: bool,
-    /// Over IPv6.
+    /// Whether to probe over IPv6.
     pub v6: bool,
-    /// Attempts a protocol and family.
+    /// Attempts per protocol and family.
     pub count: u32,
-    /// Between the beginnings of two attempts.
+    /// Time between the beginnings of two attempts.
     pub interval: Duration,
-    /// For one attempt.
+    /// The time limit of one attempt.
     pub timeout: Duration,
-    /// Each attempt is two connections, the second of which resumes the first one's session.
+    /// Whether each attempt is two connections, the second of which resumes the first one's
+    /// session.
     pub resume: bool,
     /// As in [`Plan`].
     pub early_data: bool,
@@ -30,11 +31,11 @@ pub struct Settings {
     pub local_port: Option<u16>,
     /// As in [`Plan`].
     pub keep_answers: bool,
-    /// Where names are looked up.
+    /// The resolver of names.
     pub resolver: Resolver,
-    /// In every row.
+    /// The vantage point, recorded in every row.
     pub vantage: Option<String>,
-    /// Who asks; none: no request, the handshake alone.
+    /// The user agent; `None`: no request, the handshake alone.
     pub user_agent: Option<String>,
 }
 
@@ -46,14 +47,14 @@ pub struct Target {
     pub host: String,
     /// The port.
     pub port: u16,
-    /// Of the request.
+    /// The path of the request.
     pub path: String,
-    /// Connect to these addresses, the first of each family, and look nothing up.
+    /// Addresses to connect to, the first of each family, instead of a lookup.
     #[serde(deserialize_with = "none_or_more")]
     pub connect: Vec<IpAddr>,
 }
 
-/// Null, an address, or a list of them.
+/// Deserialises null, an address, or a list of them.
 fn none_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpAddr>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "an IP address, a list of them or null")]
@@ -68,17 +69,17 @@ fn none_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpAddr
     })
 }
 
-/// What became known of a family, or why there is no address.
+/// The result of a lookup for a family, or why there is no address.
 type Looked = Result<Found, Failure>;
 
-/// An address; where it was looked up, with the lookup's time and the names on the way.
+/// An address; if it was looked up, with the lookup's time and its aliases.
 struct Found {
     address: IpAddr,
     dns_us: Option<u64>,
     cnames: Option<Vec<String>>,
 }
 
-/// Probes one host; each row is handed out as soon as it is complete.
+/// Probes one host; each row is passed on as soon as it is complete.
 pub async fn probe_host(
     target: &Target,
     settings: &Settings,
@@ -181,7 +182,7 @@ async fn looked_up(target: &Target, settings: &Settings) -> Vec<Looked> {
             }));
         }
     }
-    // Where either family will do, a host without one of them is not at fault.
+    // If either family suffices, a host that lacks one of them is not at fault.
     let is_any_up = families.iter().any(Result::is_ok);
     if settings.v4 && settings.v6 && is_any_up {
         families.retain(Result::is_ok);
@@ -189,7 +190,7 @@ async fn looked_up(target: &Target, settings: &Settings) -> Vec<Looked> {
     families
 }
 
-/// The first address of each family that is asked for.
+/// Returns the first address of each requested family.
 fn of_families(given: &[IpAddr], settings: &Settings) -> Vec<Found> {
     let v4 = given.iter().find(|address| address.is_ipv4());
     let v6 = given.iter().find(|address| address.is_ipv6());
@@ -202,7 +203,7 @@ fn of_families(given: &[IpAddr], settings: &Settings) -> Vec<Found> {
     found.collect()
 }
 
-/// Fisher and Yates's, from the pinned generator.
+/// Shuffles by Fisher and Yates, with the pinned generator.
 fn shuffle<T>(items: &mut [T], generator: &mut Generator) {
     for last in (1..items.len()).rev() {
         let other = generator.below(last as u64 + 1) as usize;

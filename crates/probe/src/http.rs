@@ -11,17 +11,17 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 
-/// Of a field's value; more is of no use.
+/// The most bytes of a field's value that are kept.
 const FIELD_BYTES_MAX: usize = 500;
 
-/// What is asked for.
+/// The request to send.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// The host, with the port where it is not 443.
+    /// The host, with the port if it is not 443.
     pub authority: String,
     /// The path.
     pub path: String,
-    /// Who is asking.
+    /// The user agent.
     pub user_agent: String,
 }
 
@@ -37,7 +37,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// Of a response, whatever HTTP version it came over.
+    /// Extracts the head of a response, whatever its HTTP version.
     pub fn of(status: u16, headers: &HeaderMap) -> Self {
         Self {
             status,
@@ -47,19 +47,19 @@ impl Head {
     }
 }
 
-/// A response of which the head is there; its connection ends with it.
+/// A response whose head has arrived; its connection ends with it.
 pub struct Fetched {
     response: Response<Incoming>,
     _driver: JoinSet<()>,
 }
 
 impl Fetched {
-    /// What a row holds of it.
+    /// Returns the parts of the head that a row holds.
     pub fn head(&self) -> Head {
         Head::of(self.response.status().as_u16(), self.response.headers())
     }
 
-    /// The head as the server gave it.
+    /// Returns the head as the server sent it.
     pub fn answer(&self) -> Answer {
         let status = self.response.status();
         let (version, reason) = match self.response.version() {
@@ -75,7 +75,7 @@ impl Fetched {
         answer
     }
 
-    /// The server's own words are told where they are other than the usual ones.
+    /// Returns the server's reason phrase if it is not the usual one.
     fn reason(&self) -> String {
         match self.response.extensions().get::<ReasonPhrase>() {
             Some(own) => String::from_utf8_lossy(own.as_bytes()).into_owned(),
@@ -88,7 +88,8 @@ impl Fetched {
         }
     }
 
-    /// Adds the body's beginning, as far as it comes; an end that is an error is no whole body.
+    /// Adds the beginning of the body, as far as it arrives; a body that ends with an error is
+    /// incomplete.
     pub async fn read_body(&mut self, answer: &mut Answer) {
         let body = self.response.body_mut();
         loop {
@@ -109,7 +110,7 @@ impl Fetched {
 /// Sends the request and waits for the head.
 ///
 /// # Errors
-/// The class and what was said.
+/// The class and a description.
 pub async fn fetch<S>(stream: S, is_h2: bool, asked: &Asked) -> Result<Fetched, Failure>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -146,7 +147,7 @@ where
     })
 }
 
-/// The first field of the name, if it is visible ASCII.
+/// Returns the first field of the name, if it is visible ASCII.
 fn text(headers: &HeaderMap, name: &str) -> Option<String> {
     let text = headers.get(name)?.to_str().ok()?;
     Some(text.chars().take(FIELD_BYTES_MAX).collect())

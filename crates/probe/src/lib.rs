@@ -1,7 +1,8 @@
-//! How long connections take: DNS, TCP, TLS 1.2 and 1.3, QUIC 1 and 2, in the lab and outside.
+//! Measures how long connections take: DNS, TCP, TLS 1.2 and 1.3, QUIC 1 and 2, in the lab and
+//! outside.
 //!
 //! Timelines, packet forms and tables are pure; drivers on tokio fill them in with times taken at
-//! the socket, the kernel's own where it gives them. Rows are specified in `spec/probe.md`.
+//! the socket, the kernel's own if it provides them. Rows are specified in `spec/probe.md`.
 
 mod answer;
 mod attempt;
@@ -20,7 +21,7 @@ mod tls;
 
 use eyelevel_netns::socket_times as kernel;
 
-/// The pure parsers of what strangers send, for `make fuzz`.
+/// The pure parsers of untrusted input, for `make fuzz`.
 pub mod wire {
     pub use crate::dns::{Answer, RecordType, parse as dns_answer, query as dns_query};
     pub use crate::http::Head;

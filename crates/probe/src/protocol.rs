@@ -1,16 +1,16 @@
 use rustls::SupportedProtocolVersion;
 use serde::{Deserialize, Serialize};
 
-/// What an attempt speaks: one literal table.
+/// The protocol of an attempt, in one literal table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Protocol {
     /// TCP's handshake alone.
     #[serde(rename = "tcp")]
     Tcp,
-    /// TCP and TLS 1.2 (RFC 5246), nothing later offered.
+    /// TCP and TLS 1.2 (RFC 5246), with nothing later offered.
     #[serde(rename = "tls1.2")]
     Tls12,
-    /// TCP and TLS 1.3 (RFC 8446), nothing earlier offered.
+    /// TCP and TLS 1.3 (RFC 8446), with nothing earlier offered.
     #[serde(rename = "tls1.3")]
     Tls13,
     /// QUIC version 1 (RFC 9000).
@@ -19,13 +19,13 @@ pub enum Protocol {
     /// QUIC version 2 (RFC 9369).
     #[serde(rename = "quic-v2")]
     QuicV2,
-    /// TCP and whichever of TLS 1.2 and 1.3 the server prefers: what a scan offers.
+    /// TCP and the one of TLS 1.2 and 1.3 that the server prefers: what a scan offers.
     #[serde(rename = "tls")]
     TlsAny,
 }
 
 impl Protocol {
-    /// The versions to offer over TCP; empty where TLS over TCP is not spoken.
+    /// Returns the versions to offer over TCP; empty without TLS over TCP.
     pub fn tls_versions(self) -> &'static [&'static SupportedProtocolVersion] {
         static BOTH: [&SupportedProtocolVersion; 2] =
             [&rustls::version::TLS13, &rustls::version::TLS12];
@@ -37,7 +37,7 @@ impl Protocol {
         }
     }
 
-    /// The version that QUIC packets carry (RFC 9369, section 3.1).
+    /// Returns the version in QUIC packets (RFC 9369, section 3.1).
     pub fn quic_version(self) -> Option<u32> {
         match self {
             Self::Quic => Some(1),
@@ -47,5 +47,5 @@ impl Protocol {
     }
 }
 
-/// RFC 9369, section 3.1.
+/// QUIC version 2's number (RFC 9369, section 3.1).
 pub const QUIC_V2: u32 = 0x6b33_43cf;

@@ -4,7 +4,7 @@ use crate::{Answer, Failure, FailureClass, Protocol};
 use serde::Serialize;
 use std::net::IpAddr;
 
-/// One attempt. Durations are microseconds and null where the step was not reached.
+/// One attempt. Durations are in microseconds, and null if the step was not reached.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)] // spec/probe.md documents each field.
 pub struct Row {
@@ -62,12 +62,12 @@ pub struct Row {
     pub failure_detail: Option<String>,
     #[serde(skip)]
     pub answer: Option<Answer>,
-    /// Why what comes after it has no session to resume.
+    /// Why a later attempt has no session to resume.
     #[serde(skip)]
     pub no_session: Option<Failure>,
 }
 
-/// What the server answered, in a line behind its row's.
+/// The server's answer, in a line after its row's.
 #[derive(Debug, Serialize)]
 pub struct AnswerLine<'a> {
     event: &'static str,
@@ -83,7 +83,7 @@ pub struct AnswerLine<'a> {
 }
 
 impl Row {
-    /// A row in which nothing has happened yet.
+    /// Creates a row of an attempt that has not begun.
     pub fn new(host: &str, port: u16, path: &str, protocol: Protocol) -> Self {
         Self {
             event: "attempt",
@@ -143,7 +143,7 @@ impl Row {
         }
     }
 
-    /// The answer's line, where one was kept.
+    /// Returns the answer's line, if one was kept.
     pub fn answer_line(&self) -> Option<AnswerLine<'_>> {
         Some(AnswerLine {
             event: "answer",
@@ -158,14 +158,14 @@ impl Row {
         })
     }
 
-    /// Notes why the attempt failed.
+    /// Records why the attempt failed.
     pub fn fail(&mut self, failure: Failure) {
         self.failure = Some(failure.class);
         self.failure_detail = Some(failure.detail);
     }
 }
 
-/// The kind of a key exchange group by its name, which for hybrids holds ML-KEM's.
+/// Returns the kind of a key exchange group by its name, which contains ML-KEM's for hybrids.
 pub fn key_exchange_kind(name: &str) -> &'static str {
     if name.contains("MLKEM") {
         "post-quantum"

@@ -1,10 +1,10 @@
-//! Pure: what was sent and received when, and what follows from it for a handshake.
+//! Pure: the times of what was sent and received, and the facts of a handshake derived from them.
 
-/// More arrivals tell nothing about a handshake; one with the largest certificates has 20.
+/// The most arrivals recorded; a handshake with the largest certificates has 20.
 const ARRIVALS_MAX: usize = 128;
 
-/// Nearer arrivals are never counted apart: servers take that long to compute. On paths with a
-/// round trip below twice this, the count is a lower bound.
+/// The smallest gap between arrivals that are counted apart: servers compute that long. On paths
+/// with a round trip below twice this, the count is a lower bound.
 const GAP_NS_MIN: u64 = 2_000_000;
 
 /// One direction's bytes.
@@ -16,14 +16,14 @@ pub struct Flight {
     pub pieces: u64,
 }
 
-/// When payload came, and when this process read it.
+/// An arrival of payload, with the time when this process read it.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     at_ns: u64,
     read_ns: u64,
 }
 
-/// A handshake as the socket saw it. Times are nanoseconds of one clock.
+/// The times of a handshake at the socket, in nanoseconds of one clock.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
     sent: Flight,
@@ -35,14 +35,14 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Payload went out.
+    /// Records payload that was sent.
     pub fn sent(&mut self, at_ns: u64, bytes: usize) {
         self.sent.bytes += bytes as u64;
         self.sent.pieces += 1;
         self.first_sent_ns.get_or_insert(at_ns);
     }
 
-    /// Payload arrived, and was read later.
+    /// Records payload that arrived, and was read later.
     pub fn received(&mut self, at_ns: u64, read_ns: u64, bytes: usize) {
         self.received.bytes += bytes as u64;
         self.received.pieces += 1;
@@ -51,7 +51,7 @@ impl Timeline {
         }
     }
 
-    /// The handshake is complete; what comes later is not part of it.
+    /// Completes the handshake; later payload is not part of it.
     pub fn complete(&mut self, at_ns: u64) {
         if self.complete_ns.is_none() {
             self.complete_ns = Some(at_ns);
@@ -59,17 +59,17 @@ impl Timeline {
         }
     }
 
-    /// When it was complete.
+    /// Returns when it was complete.
     pub fn complete_ns(&self) -> Option<u64> {
         self.complete_ns
     }
 
-    /// When the first payload went out.
+    /// Returns when the first payload was sent.
     pub fn first_sent_ns(&self) -> Option<u64> {
         self.first_sent_ns
     }
 
-    /// What was sent and received until the handshake was complete, or until now.
+    /// Returns what was sent and received until the handshake was complete, or until now.
     pub fn flights(&self) -> (Flight, Flight) {
         self.at_completion
             .map_or((self.sent, self.received), |(sent, received, _)| {
@@ -77,27 +77,27 @@ impl Timeline {
             })
     }
 
-    /// From the first payload to the first answer, which holds the server's own time too.
+    /// Returns the time from the first payload to the first answer, the server's own time included.
     pub fn first_answer_ns(&self) -> Option<u64> {
         let first = self.arrivals.first()?;
         Some(first.at_ns.saturating_sub(self.first_sent_ns?))
     }
 
-    /// When the first payload came that did so no sooner than then; what comes sooner after a
-    /// question than the path allows is no answer to it.
+    /// Returns the first arrival of payload at or after `at_ns`; what arrives sooner after a
+    /// request than the path allows is no answer to it.
     pub fn first_arrival_from(&self, at_ns: u64) -> Option<u64> {
         let times = self.arrivals.iter().map(|arrival| arrival.at_ns);
         times.filter(|came_ns| *came_ns >= at_ns).min()
     }
 
-    /// How many times the handshake waited for the other end.
+    /// Returns how many times the handshake waited for the other end.
     pub fn round_trips(&self) -> Option<u32> {
         let count = self.waits().count() as u32;
         (count > 0).then_some(count)
     }
 
-    /// How late this process was to read what it then answered, and so prolonged the handshake by
-    /// itself: the least of each flight but the last, which nothing waits for.
+    /// Returns the delay of this process's reads, by which it prolonged the handshake: the smallest
+    /// of each flight except for the last, which nothing waits for.
     pub fn own_delay_ns(&self) -> u64 {
         let delays = self.waits().map(|flight| {
             let late = |arrival: &Arrival| arrival.read_ns.saturating_sub(arrival.at_ns);
@@ -107,11 +107,11 @@ impl Timeline {
         delays.take(last).sum()
     }
 
-    /// The arrivals until completion by flight, one for each wait.
+    /// Returns the arrivals until completion by flight, one for each wait.
     ///
-    /// Arrivals belong to one flight while they are no further apart than half of the first round
-    /// trip: a server answers at once, so what comes later was asked for by something that had to
-    /// cross the path before.
+    /// Arrivals belong to one flight if they are no further apart than half of the first round
+    /// trip: a server answers at once, so a later one answers something that had to cross the path
+    /// before.
     fn waits(&self) -> impl Iterator<Item = &[Arrival]> {
         let gap_ns = (self.first_answer_ns().unwrap_or(0) / 2).max(GAP_NS_MIN);
         let count = self
@@ -122,29 +122,30 @@ impl Timeline {
     }
 }
 
-/// The least a TLS round trip must be above TCP's for a proxy to be suspected, in microseconds:
+/// The smallest excess of a TLS round trip over TCP's for a proxy to be suspected, in microseconds:
 /// busy servers take some milliseconds to sign, ours take less than one.
 const SPLIT_DIFFERENCE_US_MIN: u64 = 10_000;
-/// How many times a TLS round trip must exceed TCP's: jitter alone rarely doubles it.
+/// The factor by which a TLS round trip must exceed TCP's: jitter alone rarely doubles it.
 const SPLIT_FACTOR: u64 = 2;
 
-/// How often a processor's queue may stand in a TLS round trip that kernels answered TCP's
-/// without: where the server is on this machine it waits to read, and this process to answer.
+/// How often a processor's queue may delay a TLS round trip when the kernels answered TCP's without
+/// it: if the server is on this machine, it waits to read, and this process to answer.
 const MACHINE_DELAYS: u64 = 2;
 
-/// How long this machine lately kept a process waiting for a processor, by how late the prober's
-/// own reads were; a server on it waits as long, and TCP's handshake, which kernels answer, does not.
+/// How long this machine recently made processes wait for a processor, measured by how late the
+/// prober's own reads were; a server on it waits as long, and TCP's handshake, which kernels
+/// answer, does not.
 #[derive(Clone, Copy, Debug)]
 pub struct MachineDelay {
     lately_us: u64,
 }
 
 impl MachineDelay {
-    /// Of a machine that nothing is known of yet.
+    /// The delay of a machine without attempts so far.
     pub const NONE: Self = Self { lately_us: 0 };
 
-    /// With one more attempt, whose reads were so late: its delay, or what earlier ones saw, of
-    /// which each attempt leaves nine tenths.
+    /// Returns the delay after one more attempt, whose reads were `late_us` late, or nine tenths of
+    /// the earlier delay if that is larger.
     pub fn with(self, late_us: u64) -> Self {
         Self {
             lately_us: late_us.max(self.lately_us - self.lately_us / 10),
@@ -152,9 +153,9 @@ impl MachineDelay {
     }
 }
 
-/// Whether somebody between may have answered TCP's handshake in the server's place (Jaeger's
-/// thesis, figure 5.1): the least of all later waits is far longer than TCP's, and by more than this
-/// machine may have added itself. A server that takes as long to think each time looks the same.
+/// Returns whether a proxy may have answered TCP's handshake in the server's place (Jaeger's
+/// thesis, figure 5.1): the smallest of all later waits is far longer than TCP's, and by more than
+/// this machine may have added. A server that always takes as long to respond looks the same.
 pub fn is_split(tcp_handshake_us: u64, wait_us_min: u64, machine: MachineDelay) -> bool {
     let unexplained_us = SPLIT_DIFFERENCE_US_MIN + MACHINE_DELAYS * machine.lately_us;
     wait_us_min > SPLIT_FACTOR * tcp_handshake_us && wait_us_min - tcp_handshake_us > unexplained_us
@@ -188,8 +189,8 @@ mod tests {
     fn late_reads_count_where_something_waits_for_their_answer() {
         let mut timeline = Timeline::default();
         timeline.sent(0, 1200);
-        // The first flight's second piece was read 3 late, its first 7; the last one's delay is
-        // none of the handshake's.
+        // The first flight's second piece was read 3 late, its first 7; the last one's delay is not
+        // the handshake's.
         for (at, late) in [(100, 7), (101, 3), (201, 9)] {
             timeline.received(at * MS, at * MS + late, 1200);
         }

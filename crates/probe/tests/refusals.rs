@@ -1,4 +1,4 @@
-//! Servers that the prober has to refuse, and what it then says of them.
+//! Servers that the prober has to refuse, and the failures that it reports.
 
 use eyelevel_probe::{
     FailureClass, LabTarget, Plan, Protocol, Row, TargetConfig, Trust, attempt, attempt_pair,

@@ -15,39 +15,39 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Tickets of one host that are kept between the first connection and the resumed one.
+/// The most tickets of one host, kept between the first connection and the resumed one.
 const TICKETS_MAX: usize = 4;
 
-/// What an attempt is to do.
+/// The parameters of an attempt.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The protocol.
     pub protocol: Protocol,
-    /// The server.
+    /// The server's address.
     pub address: SocketAddr,
     /// The host, for SNI, certificate and request.
     pub host: String,
-    /// The request; none: the handshake alone.
+    /// The request; `None`: the handshake alone.
     pub asked: Option<Asked>,
     /// The port to send from.
     pub local_port: Option<u16>,
-    /// For the whole attempt.
+    /// The time limit of the whole attempt.
     pub timeout: Duration,
-    /// Send the request as early data.
+    /// Whether to send the request as early data.
     pub early_data: bool,
-    /// Offer HTTP/2 before HTTP/1.1.
+    /// Whether to offer HTTP/2 before HTTP/1.1.
     pub offers_h2: bool,
-    /// Keep what the server answers.
+    /// Whether to keep the server's answer.
     pub keeps_answer: bool,
 }
 
-/// Makes one connection with a full handshake and fills its row in; failures are in the row.
+/// Makes one connection with a full handshake and fills in its row, failures included.
 pub async fn attempt(plan: &Plan, trust: &Trust, row: &mut Row) {
     once(Connection::new(plan, trust, None, false), row).await;
 }
 
-/// Makes two connections, the second of which resumes the first one's session; `row` is what both
-/// rows begin as. There is no second where the first failed, or where the protocol has no sessions.
+/// Makes two connections, the second of which resumes the first one's session; both rows begin as
+/// copies of `row`. There is no second if the first failed, or if the protocol has no sessions.
 pub async fn attempt_pair(plan: &Plan, trust: &Trust, row: Row) -> (Row, Option<Row>) {
     let mut first = row.clone();
     if plan.protocol == Protocol::Tcp {
@@ -90,7 +90,7 @@ fn begin(plan: &Plan, row: &mut Row) {
     row.address = Some(plan.address.ip());
 }
 
-/// One of an attempt's connections: the only one, or the first of two whose session is resumed.
+/// One of an attempt's connections: the only one, or one of the two that share a session.
 struct Connection<'a> {
     plan: &'a Plan,
     trust: &'a Trust,

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use tokio::net::UdpSocket;
 use tokio::time::timeout_at;
 
-/// Makes a QUIC connection and asks over it.
+/// Makes a QUIC connection and sends the request over it.
 ///
 /// # Errors
-/// The class and what was said.
+/// The class and a description.
 pub async fn over_quic(connection: Connection<'_>, row: &mut Row) -> Result<(), Failure> {
     let plan = connection.plan;
     let version = plan.protocol.quic_version().unwrap_or(1);
@@ -44,7 +44,7 @@ pub async fn over_quic(connection: Connection<'_>, row: &mut Row) -> Result<(), 
     };
     let mut outcome = QuicOutcome::default();
     let result = timeout_at(connection.deadline, connect(&quic, &mut outcome)).await;
-    // The ClientHello is made before the clock starts, as TLS's over TCP is.
+    // The ClientHello is built before the clock starts, as for TLS over TCP.
     row.at_ns = outcome.timeline.first_sent_ns().unwrap_or(row.at_ns);
     note_quic(&outcome, version, row);
     row.answer = outcome.answer.take();

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A read while waiting for a ticket; bodies that come meanwhile are thrown away.
+/// The size of a read while waiting for a ticket; bodies that arrive meanwhile are discarded.
 const READ_BYTES: usize = 4096;
 
-/// The stream, shared between HTTP and whoever wants to know what TLS agreed on.
+/// A stream shared between HTTP and code that reads the TLS state.
 #[derive(Clone)]
 pub struct Shared(Arc<Mutex<TlsStream>>);
 
@@ -20,15 +20,15 @@ impl Shared {
         Self(Arc::new(Mutex::new(stream)))
     }
 
-    /// The stream, for a look at what TLS knows.
+    /// Locks the stream, to read the TLS state.
     pub fn lock(&self) -> MutexGuard<'_, TlsStream> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads until the server has given a ticket; TLS 1.2's comes with the handshake.
+    /// Reads until the server has sent a ticket; TLS 1.2's arrives with the handshake.
     ///
     /// # Errors
-    /// The class and what was said.
+    /// The class and a description.
     pub async fn wait_for_ticket(&self) -> Result<(), Failure> {
         let mut room = [0; READ_BYTES];
         std::future::poll_fn(|context| {

@@ -13,15 +13,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{Instant, timeout_at};
 
-/// Connects, and speaks TLS where the protocol has it.
+/// Connects, and uses TLS if the protocol has it.
 ///
 /// # Errors
-/// The class and what was said.
+/// The class and a description.
 pub async fn over_tcp(connection: Connection<'_>, row: &mut Row) -> Result<(), Failure> {
     let Connection { plan, deadline, .. } = connection;
     let local = |error: std::io::Error| Failure::of_socket(&error, FailureClass::Local);
     let socket = tcp_socket(plan).map_err(local)?;
-    // Everything that takes time is made before the clock starts.
+    // Everything that takes time is prepared before the clock starts.
     let tls = match plan.protocol {
         Protocol::Tcp => None,
         _ => Some(tls_connection(&connection)?),
@@ -42,7 +42,7 @@ pub async fn over_tcp(connection: Connection<'_>, row: &mut Row) -> Result<(), F
     let _ = tcp.set_nodelay(true);
     let _ = kernel::ask_for_stamps(tcp.as_fd());
     let wants_early = row.resumption_offered && plan.early_data && plan.asked.is_some();
-    // There is none where the ticket does not allow it, or where there is no ticket.
+    // Early data need a ticket that allows them.
     let early = wants_early && tls.early_data().is_some();
     let stream = TlsStream::new(tcp, tls);
     let observed = stream.observed();
@@ -83,10 +83,10 @@ fn tls_connection(connection: &Connection<'_>) -> Result<ClientConnection, Failu
         .map_err(|error| Failure::of_tls(&error))
 }
 
-/// Notes TCP's handshake; returns when it was complete.
+/// Records TCP's handshake; returns when it was complete.
 ///
-/// The kernel's own measurement of the first SYN's round trip is free of this process's wake-up;
-/// where a SYN was lost it does not tell the whole time, and the clock here does.
+/// The kernel's own measurement of the first SYN's round trip excludes this process's wake-up; if a
+/// SYN was lost it excludes the earlier tries, and the clock here is used.
 fn note_tcp(tcp: &TcpStream, began_ns: u64, row: &mut Row) -> u64 {
     let now_ns = kernel::monotonic_ns();
     row.local_port = tcp.local_addr().ok().map(|address| address.port());
@@ -115,11 +115,11 @@ async fn tls_exchange(
     let mut is_h2 = plan.offers_h2;
     row.early_data_offered = early;
     if early {
-        // The session's protocol is the one that its early data speaks (RFC 8446, section 4.2.10).
+        // The session's protocol is the one of its early data (RFC 8446, section 4.2.10).
         is_h2 = row.http_version == Some("h2");
     } else {
         let handshake = timeout_at(deadline, stream.handshake()).await;
-        // A refused certificate comes after the agreement on everything else.
+        // A certificate is refused after everything else was agreed.
         note_agreed(&stream, row);
         handshake.map_err(|_| timed_out(FailureClass::TlsTimeout, plan))??;
         is_h2 &= stream.tls().alpn_protocol() == Some(b"h2");
@@ -151,7 +151,7 @@ async fn tls_exchange(
     row.first_byte_us = arrival_ns.map(|at_ns| (at_ns - row.at_ns) / 1000);
     if plan.keeps_answer {
         let mut answer = fetched.answer();
-        // The attempt has succeeded; a body that does not come in time is told to be not whole.
+        // The attempt has succeeded; a body that does not arrive in time is recorded as incomplete.
         let _ = timeout_at(deadline, fetched.read_body(&mut answer)).await;
         row.answer = Some(answer);
     }
@@ -169,7 +169,7 @@ fn observed_failure(observed: &Mutex<Observed>) -> Option<Failure> {
     seen.tls_error.clone()
 }
 
-/// This machine's delay with that of one more attempt of this process.
+/// Returns this machine's delay, updated with one more attempt of this process.
 fn machine_delay(late_us: u64) -> MachineDelay {
     static SEEN: Mutex<MachineDelay> = Mutex::new(MachineDelay::NONE);
     let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -186,7 +186,7 @@ fn note_tls(observed: &Mutex<Observed>, began_ns: u64, connected_ns: u64, row: &
     let Some(complete_ns) = seen.timeline.complete_ns() else {
         return;
     };
-    // From the SYN-ACK until this process has come to send the ClientHello, TLS has not begun.
+    // From the SYN-ACK until this process sends the ClientHello, TLS has not begun.
     let hello_ns = seen.timeline.first_sent_ns().unwrap_or(connected_ns);
     let own_ns = seen.timeline.own_delay_ns();
     let tls_us = complete_ns.saturating_sub(hello_ns + own_ns) / 1000;
@@ -199,10 +199,10 @@ fn note_tls(observed: &Mutex<Observed>, began_ns: u64, connected_ns: u64, row: &
         row.stamp_delay_us = Some(late_ns as f64 / 1000.0);
     }
     let waits = u64::from(seen.timeline.round_trips().unwrap_or(1));
-    // Early data can be answered before the handshake is complete; nothing is split then.
+    // Early data can be answered before the handshake is complete; splitting is not judged then.
     let handshake_us = tls_us.saturating_sub(row.crypto_us) / waits;
-    // A server may be slow to make its ServerHello: one answer that came as soon as TCP's disproves
-    // a proxy, be it a ticket, and without a response nothing is claimed.
+    // A server may be slow to create its ServerHello: one answer that arrived as soon as TCP's
+    // disproves a proxy, be it a ticket, and without a response nothing is claimed.
     let machine = machine_delay(row.stamp_delay_us.unwrap_or(0.0) as u64);
     let wait_us = seen.first_request_byte_ns.zip(row.tcp_handshake_us);
     let wait_us = wait_us.and_then(|(asked_ns, tcp_us)| {
@@ -221,6 +221,6 @@ fn note_tls(observed: &Mutex<Observed>, began_ns: u64, connected_ns: u64, row: &
         1
     };
     note_extra(row, expected);
-    // TCP's own round trip comes before those of TLS.
+    // TCP's own round trip precedes those of TLS.
     row.round_trips = row.round_trips.map(|count| count + 1);
 }

@@ -1,11 +1,11 @@
-//! Names that need no server: `localhost`, and what the machine's hosts file has (`hosts(5)`).
+//! Names that need no server: `localhost`, and those of the machine's hosts file (`hosts(5)`).
 
 use std::collections::HashMap;
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
-/// More than the largest blocking lists take; what is behind it is not read.
+/// The most bytes read, more than the largest blocking lists have; the rest is ignored.
 const BYTES_MAX: u64 = 64 << 20;
 const LOCALHOST: &str = "localhost";
 
@@ -14,7 +14,7 @@ const LOCALHOST: &str = "localhost";
 pub struct HostsFile(HashMap<String, Vec<IpAddr>>);
 
 impl HostsFile {
-    /// Reads a file; one that is not there has no names.
+    /// Reads a file; one that does not exist has no names.
     pub fn read(path: &Path) -> Self {
         let mut bytes = Vec::new();
         if let Ok(file) = std::fs::File::open(path) {
@@ -23,7 +23,7 @@ impl HostsFile {
         Self::parse(&String::from_utf8_lossy(&bytes))
     }
 
-    /// One address a line, and its names behind it; `#` begins a comment.
+    /// Parses one address per line, followed by its names; `#` begins a comment.
     pub fn parse(text: &str) -> Self {
         let mut found: HashMap<String, Vec<IpAddr>> = HashMap::new();
         for line in text.lines() {
@@ -39,14 +39,14 @@ impl HostsFile {
         Self(found)
     }
 
-    /// The addresses of a name in the file.
+    /// Returns the addresses of a name in the file.
     pub fn addresses(&self, name: &str) -> Option<&[IpAddr]> {
         self.0.get(&plain(name)).map(Vec::as_slice)
     }
 }
 
-/// Both loopback addresses of `localhost` and all below it, which no server is ever asked for
-/// (RFC 6761, section 6.3); none for other names.
+/// Returns both loopback addresses for `localhost` and all names below it, which are never sent to
+/// a server (RFC 6761, section 6.3); `None` for other names.
 pub fn loopback(name: &str) -> Option<[IpAddr; 2]> {
     let name = plain(name);
     let is_local = name

@@ -3,7 +3,7 @@
 use super::name::{name_at, skip_name};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What is asked for.
+/// The record type of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordType {
     /// IPv4 addresses.
@@ -17,39 +17,40 @@ pub enum RecordType {
 /// One HTTPS record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpsRecord {
-    /// 0 is an alias.
+    /// The priority; 0 is an alias.
     pub priority: u16,
-    /// Protocols of ALPN, `h3` among them where the server speaks QUIC.
+    /// Protocols of ALPN, with `h3` if the server supports QUIC.
     pub alpn: Vec<String>,
     /// Whether it carries keys for Encrypted ClientHello.
     pub has_ech: bool,
 }
 
-/// What an answer says.
+/// The contents of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// RCODE: 0 is no error, 3 is no such name.
+    /// The RCODE: 0 is no error, 3 is no such name.
     pub code: u8,
-    /// The answer was cut: ask over TCP.
+    /// Whether the answer was truncated, so that TCP is needed.
     pub is_truncated: bool,
-    /// Addresses of the type asked for.
+    /// Addresses of the queried type.
     pub addresses: Vec<IpAddr>,
     /// HTTPS records.
     pub https: Vec<HttpsRecord>,
-    /// The names that the one asked for stands for, in order (CNAME; RFC 1034, section 3.6.2).
+    /// The targets of the queried name's aliases, in order (CNAME; RFC 1034, section 3.6.2).
     pub cnames: Vec<String>,
 }
 
 const NAME_BYTES_MAX: usize = 253;
 const LABEL_BYTES_MAX: usize = 63;
-/// A name server's answers hold fewer; pointers could make more of few bytes.
+/// The most records read; answers of name servers have fewer, but compression pointers could expand
+/// few bytes to many.
 const RECORDS_MAX: usize = 64;
-/// Room that we offer for UDP answers (EDNS, RFC 6891; the size of DNS flag day 2020).
+/// The size that we offer for UDP answers (EDNS, RFC 6891; the size of DNS flag day 2020).
 const UDP_BYTES: u16 = 1232;
 const CLASS_IN: u16 = 1;
 const CNAME: u16 = 5;
 
-/// A query's bytes; none where the name cannot stand in one.
+/// Encodes a query; `None` if the name is not valid in one.
 pub fn query(id: u16, name: &str, kind: RecordType) -> Option<Vec<u8>> {
     let name = name.trim_end_matches('.');
     if name.is_empty() || name.len() > NAME_BYTES_MAX {
@@ -74,7 +75,7 @@ pub fn query(id: u16, name: &str, kind: RecordType) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Reads the answer to a query; none where it is no well-formed answer to this very question.
+/// Parses the answer to a query; `None` if it is not a well-formed answer to this very question.
 pub fn parse(bytes: &[u8], query: &[u8], kind: RecordType) -> Option<Answer> {
     let is_answer = bytes.len() >= 12 && bytes[..2] == query[..2] && bytes[2] & 0x80 != 0;
     if !is_answer {
@@ -88,7 +89,7 @@ pub fn parse(bytes: &[u8], query: &[u8], kind: RecordType) -> Option<Answer> {
     let mut at = 12;
     for _ in 0..number(bytes, 4)?.min(1) {
         let end = skip_name(bytes, at)?.checked_add(4)?;
-        // The question, but for the EDNS record at the query's end, has to come back.
+        // The question, except for the EDNS record at the query's end, must be repeated.
         if !bytes
             .get(at..end)?
             .eq_ignore_ascii_case(query.get(12..query.len() - 11)?)
@@ -105,7 +106,7 @@ pub fn parse(bytes: &[u8], query: &[u8], kind: RecordType) -> Option<Answer> {
         if (record.kind, record.class) == (kind as u16, CLASS_IN) {
             read_record(kind, record.data, &mut answer)?;
         } else if (record.kind, record.class) == (CNAME, CLASS_IN) {
-            // A name that cannot be read takes nothing from the addresses beside it.
+            // A name that cannot be parsed does not affect the addresses in the same answer.
             aliases.extend(alias(&bytes[..record.end], at, record.data.len()));
         }
         at = record.end;
@@ -114,15 +115,15 @@ pub fn parse(bytes: &[u8], query: &[u8], kind: RecordType) -> Option<Answer> {
     Some(answer)
 }
 
-/// The owner and the target of a CNAME that ends with the bytes. The target fills its record: one that
-/// runs on beyond would be made of what stands behind it.
+/// Returns the owner and the target of a CNAME that ends with the bytes. The target fills its
+/// record: one that continues beyond would include the bytes that follow.
 fn alias(bytes: &[u8], at: usize, data_bytes: usize) -> Option<(String, String)> {
     let target_at = bytes.len() - data_bytes;
     (skip_name(bytes, target_at)? == bytes.len()).then_some(())?;
     name_at(bytes, at).zip(name_at(bytes, target_at))
 }
 
-/// Where the aliases lead from a name, in whatever order they came; each is followed once.
+/// Follows the aliases from a name, in whatever order they arrived; each is followed once.
 fn chain(mut name: String, mut aliases: Vec<(String, String)>) -> Vec<String> {
     let mut chain = Vec::new();
     while let Some(next) = aliases.iter().position(|(owner, _)| *owner == name) {
@@ -139,7 +140,7 @@ struct Record<'a> {
     end: usize,
 }
 
-/// RFC 1035, section 3.2.1; none where it is cut.
+/// Parses the next record (RFC 1035, section 3.2.1); `None` if it is truncated.
 fn next_record(bytes: &[u8], at: usize) -> Option<Record<'_>> {
     let at = skip_name(bytes, at)?;
     let begin = at + 10;
@@ -167,7 +168,7 @@ fn read_record(kind: RecordType, data: &[u8], answer: &mut Answer) -> Option<()>
     Some(())
 }
 
-/// RFC 9460, section 2.2; the target name is never compressed.
+/// Parses an HTTPS record (RFC 9460, section 2.2); its target name is never compressed.
 fn https_record(data: &[u8]) -> Option<HttpsRecord> {
     const ALPN: u16 = 1;
     const ECH: u16 = 5;
@@ -282,7 +283,7 @@ mod tests {
         for end in 0..bytes.len() {
             assert_eq!(parse(&bytes[..end], &asked, RecordType::A), None);
         }
-        // One that says that it is cut is asked for again, wherever the cut is.
+        // A truncated one is queried again, wherever the cut is.
         let mut cut = bytes.clone();
         cut[2] |= 0x02;
         for end in asked.len() - 11..bytes.len() {

@@ -1,4 +1,4 @@
-//! A small resolver's client: A, AAAA and HTTPS records over UDP, over TCP where an answer is cut,
+//! A small stub resolver: A, AAAA and HTTPS records over UDP, over TCP if an answer is truncated,
 //! after this machine's own names.
 
 mod hosts_file;

@@ -1,11 +1,12 @@
-//! Pure: names in answers as text, compressed or not (RFC 1035, sections 3.1, 4.1.4 and 5.1).
+//! Pure: decodes names in answers as text, compressed or not (RFC 1035, sections 3.1, 4.1.4 and
+//! 5.1).
 
 use std::fmt::Write;
 
-/// Of a name on the wire, its lengths included (RFC 1035, section 2.3.4).
+/// The largest name on the wire, its lengths included (RFC 1035, section 2.3.4).
 const WIRE_BYTES_MAX: usize = 255;
 
-/// Where a name ends; a pointer ends it.
+/// Returns where a name ends; a pointer ends it.
 pub(super) fn skip_name(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match *bytes.get(at)? {
@@ -17,9 +18,9 @@ pub(super) fn skip_name(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// The name that begins there, in lower case and without the last dot; what is no letter, digit,
-/// hyphen or underscore is `\` and three decimal digits. Pointers lead backwards only, so that each
-/// name ends; none where it does not.
+/// Decodes the name at an offset, in lower case and without the last dot; a byte other than a
+/// letter, digit, hyphen or underscore becomes `\` and three decimal digits. Pointers must lead
+/// backwards, so that each name ends; `None` if one does not.
 pub(super) fn name_at(bytes: &[u8], mut at: usize) -> Option<String> {
     let mut name = String::new();
     let mut wire_bytes = 1;
@@ -59,7 +60,7 @@ fn write_label(name: &mut String, label: &[u8]) {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => {
                 name.push(byte.to_ascii_lowercase().into());
             }
-            // A String takes what is written.
+            // Writing to a String cannot fail.
             _ => drop(write!(name, "\\{byte:03}")),
         }
     }

@@ -12,36 +12,38 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::{Instant, timeout};
 
-/// glibc's: five seconds would make one lost packet a failure of the host.
+/// The time limit of one try; glibc's of five seconds would make one lost packet a failure of the
+/// host.
 const TRY_TIMEOUT: Duration = Duration::from_secs(2);
 const TRIES: u32 = 3;
-/// Wrong answers of one socket before the try is given up.
+/// The most wrong answers on one socket before the try fails.
 const STRAYS_MAX: usize = 16;
 const ANSWER_BYTES_MAX: usize = 4096;
 const RESOLV_CONF: &str = "/etc/resolv.conf";
 const HOSTS_FILE: &str = "/etc/hosts";
 const DNS_PORT: u16 = 53;
 
-/// Where names are looked up: this machine's own files, then recursive resolvers, one after the
-/// other. It keeps no answer: every lookup goes out.
+/// Looks names up in this machine's own files, then at recursive resolvers, one after the other. It
+/// caches no answer: every lookup is sent.
 #[derive(Clone, Debug)]
 pub struct Resolver {
     servers: Arc<[SocketAddr]>,
     hosts: Arc<HostsFile>,
 }
 
-/// What a lookup of addresses gave.
+/// The result of a lookup of addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
-    /// In the resolver's order.
+    /// The addresses in the resolver's order.
     pub addresses: Vec<IpAddr>,
-    /// From the first query to the answer's arrival, lost tries included; none: nobody was asked.
+    /// Time from the first query to the answer's arrival, lost tries included; `None` if no server
+    /// was queried.
     pub took_us: Option<u64>,
-    /// The names that the one asked for stands for, in order; none: nobody was asked.
+    /// The targets of the name's aliases, in order; `None` if no server was queried.
     pub cnames: Option<Vec<String>>,
 }
 
-/// The name servers of a configuration, in its order; one behind `%` has an interface.
+/// Parses the name servers of a configuration, in order; one with `%` has an interface.
 fn name_servers(text: &str) -> Vec<SocketAddr> {
     let words = text.lines().filter_map(|line| {
         let mut words = line.split_ascii_whitespace();
@@ -64,7 +66,7 @@ fn name_server(word: &str) -> Option<SocketAddr> {
 }
 
 impl Resolver {
-    /// Asks these servers alone, and no hosts file.
+    /// Creates a resolver of these servers alone, without a hosts file.
     pub fn at(servers: &[SocketAddr]) -> Self {
         Self {
             servers: servers.into(),
@@ -72,8 +74,8 @@ impl Resolver {
         }
     }
 
-    /// As this machine is configured: its hosts file, then all its name servers. One that names
-    /// none has one on itself (`resolv.conf(5)`).
+    /// Creates a resolver with this machine's configuration: its hosts file, then all its name
+    /// servers, by default one on the machine itself (`resolv.conf(5)`).
     pub fn of_this_machine() -> Self {
         let text = std::fs::read_to_string(RESOLV_CONF).unwrap_or_default();
         let mut servers = name_servers(&text);
@@ -86,7 +88,7 @@ impl Resolver {
         }
     }
 
-    /// The addresses of one family, lost tries included within `limit`.
+    /// Looks up the addresses of one family, lost tries included within `limit`.
     ///
     /// # Errors
     /// A class that begins with `dns`.
@@ -127,14 +129,15 @@ impl Resolver {
         })
     }
 
-    /// Those that this machine has without a server.
+    /// Returns the addresses that this machine has without a server.
     fn own_addresses(&self, name: &str) -> Option<Vec<IpAddr>> {
         loopback(name)
             .map(Vec::from)
             .or_else(|| self.hosts.addresses(name).map(Vec::from))
     }
 
-    /// The HTTPS records, lost tries included within `limit`; this machine's own names have none.
+    /// Looks up the HTTPS records, lost tries included within `limit`; this machine's own names
+    /// have none.
     ///
     /// # Errors
     /// A class that begins with `dns`.
@@ -217,7 +220,7 @@ async fn once(server: SocketAddr, asked: &[u8], kind: RecordType) -> io::Result<
     Err(io::Error::other("only answers to other questions"))
 }
 
-/// RFC 7766: two bytes of length before each message.
+/// Queries over TCP, with two bytes of length before each message (RFC 7766).
 async fn over_tcp(server: SocketAddr, asked: &[u8], kind: RecordType) -> io::Result<(Answer, u64)> {
     let mut stream = TcpStream::connect(server).await?;
     let length = (asked.len() as u16).to_be_bytes();
@@ -242,10 +245,11 @@ fn judged(answer: Answer, name: &str, server: SocketAddr) -> Result<Answer, Fail
     }
 }
 
-/// Unpredictable, as RFC 5452, section 9.2, wants it; no measurement depends on it.
+/// Returns an unpredictable identifier, as RFC 5452, section 9.2, requires; no measurement depends
+/// on it.
 fn random_id() -> u16 {
     let mut bytes = [0; 2];
-    // Fails without a source of entropy only, and then TLS has failed before.
+    // Fails only without a source of entropy, and then TLS has failed before.
     let _ = rand::fill(&mut bytes);
     u16::from_be_bytes(bytes)
 }
@@ -259,7 +263,7 @@ mod tests {
     const SERVER_FAILURE: u8 = 2;
     const NO_SUCH_NAME: u8 = 3;
 
-    /// A server that answers every query with a code, and without one with an address.
+    /// Starts a server that answers every query with a code, or with an address if the code is 0.
     async fn server(code: u8) -> SocketAddr {
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let address = socket.local_addr().unwrap();
@@ -268,7 +272,7 @@ mod tests {
             loop {
                 let (length, from) = socket.recv_from(&mut buffer).await.unwrap();
                 let mut answer = buffer[..length].to_vec();
-                // The fixed record of OPT behind the question is not repeated.
+                // The fixed OPT record after the question is not repeated.
                 answer.truncate(length - 11);
                 (answer[2], answer[3], answer[11]) = (0x81, 0x80 | code, 0);
                 if code == NO_ERROR {

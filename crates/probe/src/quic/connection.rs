@@ -16,53 +16,54 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::net::UdpSocket;
 
-/// RFC 9000, section 14: every path carries it.
+/// The size of a datagram that every path carries (RFC 9000, section 14).
 pub(super) const PACKET_BYTES: u16 = 1200;
-/// What the server is told to send at most: the payload of Ethernet's packets.
+/// The limit that the server is given: the payload of Ethernet's packets.
 pub(super) const DATAGRAM_BYTES_MAX: u16 = 1472;
-/// Beyond 32 bits.
+/// A window beyond 32 bits.
 const WINDOW_BYTES_UNPACED: u64 = 1 << 33;
-/// RFC 9114, section 8.1.
+/// The code (RFC 9114, section 8.1).
 const H3_NO_ERROR: u32 = 0x100;
 
-/// One connection to be made.
+/// The parameters of one connection.
 pub struct QuicAttempt<'a> {
-    /// Bound and connected.
+    /// The socket, bound and connected.
     pub socket: UdpSocket,
     /// The server.
     pub address: SocketAddr,
     /// The name in the certificate.
     pub server_name: &'a str,
-    /// 1 or 2, as the wire has it.
+    /// The version, 1 or 2, as its number on the wire.
     pub version: u32,
-    /// What TLS offers.
+    /// The client's TLS configuration.
     pub tls: Arc<rustls::ClientConfig>,
-    /// The request, or none: then the handshake is all.
+    /// The request; `None`: the handshake alone.
     pub asked: Option<&'a Asked>,
-    /// Send the request as 0-RTT data where the session allows it.
+    /// Whether to send the request as 0-RTT data if the session allows it.
     pub early_data: bool,
-    /// Wait for a ticket, too.
+    /// Whether to wait for a ticket, too.
     pub needs_ticket: bool,
-    /// Read the body's beginning, too.
+    /// Whether to read the body's beginning, too.
     pub keeps_answer: bool,
 }
 
-/// What came of it; with a failure, up to that point.
+/// The outcome of a connection; after a failure, up to that point.
 #[derive(Debug, Default)]
 pub struct QuicOutcome {
     /// The handshake's times and sizes.
     pub timeline: Timeline,
     /// The read that completed the handshake.
     pub completing: Option<Received>,
-    /// When the first byte of the request went out.
+    /// When the first byte of the request was sent.
     pub first_request_byte_ns: Option<u64>,
-    /// When the response's head was there.
+    /// When the response's head had arrived.
     pub first_byte_ns: Option<u64>,
     /// The response's head.
     pub head: Option<Head>,
-    /// The same with all fields and the body's beginning, where it is kept.
+    /// The head with all fields and the body's beginning, if it is kept.
     pub answer: Option<Answer>,
-    /// The connection is made and the response's head is there; a body or a ticket may be missing.
+    /// Whether the connection is made and the response's head has arrived; a body or a ticket may
+    /// be missing.
     pub is_answered: bool,
     /// Versions of a Version Negotiation packet.
     pub versions: Option<Vec<u32>>,
@@ -70,7 +71,7 @@ pub struct QuicOutcome {
     pub early_data_offered: bool,
     /// Whether they were accepted.
     pub early_data_accepted: bool,
-    /// What TLS knows.
+    /// Facts of the TLS session.
     pub facts: SessionFacts,
 }
 
@@ -82,22 +83,22 @@ pub(super) struct Driver<'a> {
     pub(super) outcome: &'a mut QuicOutcome,
     pub(super) request: Option<StreamId>,
     pub(super) response: Response,
-    /// As much of the body is there as is kept, or as comes.
+    /// Whether the body has ended or reached its limit.
     pub(super) is_body_over: bool,
     is_connected: bool,
-    /// When no ticket is waited for any more; none: not yet answered, or given up.
+    /// When the wait for a ticket ends; `None` if not yet answered, or over.
     ticket_until: Option<Instant>,
     is_ticket_given_up: bool,
-    /// Cryptography before the first datagram went out, which is in no time.
+    /// Time of cryptography before the first datagram was sent, which is in no other time.
     before_ns: u64,
     pub(super) last: Option<(Received, u64)>,
 }
 
-/// Makes the connection, asks and reads the response's head. `outcome` is filled in as it goes, so
-/// that a caller's timeout loses nothing.
+/// Makes the connection, sends the request and reads the response's head. `outcome` is filled in on
+/// the way, so that a caller's timeout loses nothing.
 ///
 /// # Errors
-/// The class and what was said.
+/// The class and a description.
 pub async fn connect(attempt: &QuicAttempt<'_>, outcome: &mut QuicOutcome) -> Result<(), Failure> {
     let local = |error: &dyn ToString| Failure::new(FailureClass::Local, error.to_string());
     let _ = kernel::ask_for_stamps(attempt.socket.as_fd());
@@ -145,7 +146,7 @@ pub async fn connect(attempt: &QuicAttempt<'_>, outcome: &mut QuicOutcome) -> Re
     driver
         .connection
         .close(Instant::now(), code, bytes::Bytes::new());
-    // The server may forget the connection at once; whether this arrives is of no concern.
+    // The server may drop the connection at once; whether this arrives does not matter.
     let _ = driver.transmit();
     if driver.outcome.is_answered {
         return Ok(());
@@ -153,10 +154,10 @@ pub async fn connect(attempt: &QuicAttempt<'_>, outcome: &mut QuicOutcome) -> Re
     result
 }
 
-/// A transport that sends its few datagrams at once. The library paces from the first one on, with
-/// a round trip that it can only guess: the second half of a ClientHello would leave 27 ms late,
-/// and the handshake would be that much longer. Windows beyond 32 bits turn its pacer off; a
-/// handshake of ours stays within the ten packets that RFC 9002, section 7.2, allows anyway.
+/// Returns a transport configuration that sends its few datagrams at once. The library paces from
+/// the first one on, with a guessed round trip: the second half of a ClientHello would leave 27 ms
+/// late, which would prolong the handshake. Windows beyond 32 bits turn its pacer off; our
+/// handshake stays within the ten packets that RFC 9002, section 7.2, allows anyway.
 pub fn unpaced() -> TransportConfig {
     let mut congestion = NewRenoConfig::default();
     congestion.initial_window(WINDOW_BYTES_UNPACED);
@@ -191,7 +192,7 @@ impl Driver<'_> {
         }
     }
 
-    /// True when everything that was asked for is there.
+    /// Handles events; returns true when everything requested has arrived.
     fn handle_events(&mut self) -> Result<bool, Failure> {
         while let Some(event) = self.connection.poll() {
             match event {
@@ -221,7 +222,7 @@ impl Driver<'_> {
         Ok(self.outcome.is_answered && has_ticket && has_body)
     }
 
-    /// Whether the server has answered and had its time to give a ticket.
+    /// Returns whether the server has answered and had its time to send a ticket.
     fn gives_up_the_ticket(&mut self) -> bool {
         if !self.outcome.is_answered || self.is_ticket_given_up {
             return self.is_ticket_given_up;
@@ -263,7 +264,7 @@ impl Driver<'_> {
     }
 }
 
-/// An ICMP error shows on a connected socket: a closed port as `ConnectionRefused`.
+/// Classifies an ICMP error on a connected socket: a closed port is `ConnectionRefused`.
 fn of_udp(error: &io::Error) -> Failure {
     Failure::of_socket(error, FailureClass::Local)
 }

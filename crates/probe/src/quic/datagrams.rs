@@ -1,4 +1,4 @@
-//! A connection's datagrams, out and in, each with its time.
+//! Sends and receives a connection's datagrams, each with its time.
 
 use super::connection::{DATAGRAM_BYTES_MAX, Driver, PACKET_BYTES};
 use super::packets::{to_version1, versions_offered};
@@ -11,19 +11,19 @@ use std::os::fd::AsFd;
 use std::time::Instant;
 use tokio::io::Interest;
 
-/// What the library may write before it is sent.
+/// The most datagrams that the library may write before they are sent.
 const DATAGRAMS_AT_ONCE: NonZeroUsize = NonZeroUsize::new(10).unwrap();
-/// More than the flights of any handshake.
+/// The most batches per turn, more than the flights of any handshake have.
 const BATCHES_MAX: usize = 32;
-/// Datagrams read before the connection gets its turn.
+/// The most datagrams read before the connection gets its turn.
 const READS_MAX: usize = 32;
 
 impl Driver<'_> {
-    /// Sends what is ready, one datagram a system call.
+    /// Sends the datagrams that are ready, one per system call.
     ///
-    /// Several datagrams are asked for at once although each is sent by itself: a close goes out at
+    /// Several datagrams are requested at once although each is sent by itself: a close is sent at
     /// two levels of encryption, the padded first of them fills a datagram, and a library that may
-    /// write only one would write that one again and again. The bound keeps any such error finite.
+    /// write only one would repeat that one endlessly. The limit keeps any such error finite.
     pub(super) fn transmit(&mut self) -> io::Result<()> {
         let mut batch = Vec::with_capacity(DATAGRAMS_AT_ONCE.get() * usize::from(PACKET_BYTES));
         for _ in 0..BATCHES_MAX {
@@ -94,7 +94,7 @@ impl Driver<'_> {
         }
     }
 
-    /// The datagram that ends the handshake gives its time: arrival, and what processing took.
+    /// Records the datagram that ends the handshake: its arrival, and the processing time.
     fn note_progress(&mut self) {
         // A handshake that failed is over, too, and has no time.
         if !self.connection.is_handshaking()

@@ -1,6 +1,7 @@
-//! Pure: the bytes of one HTTP/3 request, and of the answer that lab servers give (RFC 9114, RFC 9204).
+//! Pure: encodes one HTTP/3 request, and the response of lab servers (RFC 9114, RFC 9204).
 //!
-//! The dynamic table is never offered, so a field section is static references and literals.
+//! The dynamic table is never offered, so a field section consists of static references and
+//! literals.
 
 use crate::http::Asked;
 
@@ -10,11 +11,11 @@ pub const CONTROL_STREAM: [u8; 3] = [0x00, 0x04, 0x00];
 /// A response of status 200 without a body: HEADERS with one static entry.
 pub const RESPONSE_200: [u8; 5] = [0x01, 0x03, 0x00, 0x00, 0xc0 | STATIC_200];
 
-/// Index of `:status: 200` in RFC 9204, appendix A.
+/// The index of `:status: 200` in RFC 9204, appendix A.
 const STATIC_200: u8 = 25;
 const FRAME_HEADERS: u64 = 1;
 
-/// The whole request stream: one HEADERS frame.
+/// Returns the whole request stream: one HEADERS frame.
 pub fn request_stream(asked: &Asked) -> Vec<u8> {
     // Required insert count 0, base 0; `:method: GET` is 17, `:scheme: https` is 23.
     let mut section = vec![0, 0, 0xc0 | 17, 0xc0 | 23];
@@ -28,14 +29,15 @@ pub fn request_stream(asked: &Asked) -> Vec<u8> {
     frame
 }
 
-/// A literal field line with a static name reference (RFC 9204, section 4.5.4), not Huffman coded.
+/// Appends a literal field line with a static name reference (RFC 9204, section 4.5.4), without
+/// Huffman coding.
 fn literal(section: &mut Vec<u8>, name: u64, value: &str) {
     prefixed(section, 0x50, 4, name);
     prefixed(section, 0x00, 7, value.len() as u64);
     section.extend_from_slice(value.as_bytes());
 }
 
-/// RFC 7541, section 5.1.
+/// Appends an integer with a prefix (RFC 7541, section 5.1).
 fn prefixed(output: &mut Vec<u8>, pattern: u8, bits: u32, value: u64) {
     let largest = (1 << bits) - 1;
     if value < largest {
@@ -51,7 +53,8 @@ fn prefixed(output: &mut Vec<u8>, pattern: u8, bits: u32, value: u64) {
     output.push(rest as u8);
 }
 
-/// RFC 9000, section 16; below 2^30, which no command line reaches.
+/// Appends a variable-length integer (RFC 9000, section 16) below 2^30, which no command line
+/// reaches.
 fn write_varint(output: &mut Vec<u8>, value: u64) {
     match value {
         0..64 => output.push(value as u8),

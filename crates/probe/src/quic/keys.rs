@@ -9,7 +9,7 @@ use noq_proto::crypto::{self, CryptoError, KeyPair, Keys, UnsupportedVersion};
 use rustls::CipherSuite;
 use rustls::quic::{self, Suite, Version};
 
-/// A header longer than the longest of QUIC, with a token of reasonable length.
+/// The limit of a header: more than QUIC's longest with a token of reasonable length.
 const HEADER_BYTES_MAX: usize = 1500;
 
 pub(super) struct Header(pub Box<dyn quic::HeaderProtectionKey>);
@@ -19,7 +19,7 @@ impl crypto::HeaderKey for Header {
         let (header, sample) = packet.split_at_mut(offset + 4);
         let (first, rest) = header.split_at_mut(1);
         let sample = &sample[..self.0.sample_len()];
-        // Fails for lengths only, which are right by construction.
+        // Fails only for wrong lengths; these are right by construction.
         let _ = self
             .0
             .decrypt_in_place(sample, &mut first[0], &mut rest[offset - 1..offset + 3]);
@@ -48,7 +48,7 @@ impl crypto::PacketKey for Packet {
         }
         let (header, rest) = packet.split_at_mut(header_bytes);
         let (payload, tag) = rest.split_at_mut(rest.len() - self.0.tag_len());
-        // Fails for packets beyond what AEADs take, gigabytes long.
+        // Fails only for packets beyond the limit of AEADs, gigabytes long.
         if let Ok(made) = self.0.encrypt_in_place(number, header, payload) {
             tag.copy_from_slice(made.as_ref());
         }

@@ -1,5 +1,5 @@
-//! QUIC: a session of TLS that can be looked into, versions 1 and 2, HTTP/3's few bytes, and the
-//! driver of one connection.
+//! QUIC: a TLS session with readable state, versions 1 and 2, HTTP/3's few bytes, and the driver of
+//! one connection.
 
 mod connection;
 mod datagrams;

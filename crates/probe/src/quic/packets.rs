@@ -1,15 +1,15 @@
-//! Pure: the few bits of long headers that the prober looks at, and version 2's other numbering.
+//! Pure: the few bits of long headers that the prober reads, and version 2's numbering.
 
 use crate::protocol::QUIC_V2;
 
 const LONG: u8 = 0x80;
 const TYPE: u8 = 0x30;
 
-/// More versions than that are greasing (RFC 9000, section 15), or an attack.
+/// The most versions read; more are greasing (RFC 9000, section 15), or an attack.
 const VERSIONS_MAX: usize = 16;
 
-/// The versions that a server speaks, where a datagram is a Version Negotiation packet (RFC 9000,
-/// section 17.2.1).
+/// Returns the versions that a server supports if a datagram is a Version Negotiation packet (RFC
+/// 9000, section 17.2.1).
 pub fn versions_offered(datagram: &[u8]) -> Option<Vec<u32>> {
     let (0, rest) = long_header(datagram)? else {
         return None;
@@ -22,10 +22,10 @@ pub fn versions_offered(datagram: &[u8]) -> Option<Vec<u32>> {
     Some(versions.collect())
 }
 
-/// Renumbers the packet types of a version 2 datagram as version 1 has them, coalesced packets too
-/// (RFC 9369, section 3.2). The QUIC library knows only version 1's numbers; header protection
-/// leaves these bits alone (RFC 9001, section 5.4.1), and [`super::keys`] puts them back before a
-/// packet is authenticated. Datagrams of other versions are left as they are.
+/// Renumbers the packet types of a version 2 datagram to those of version 1, coalesced packets too
+/// (RFC 9369, section 3.2). The QUIC library supports only version 1's numbers; header protection
+/// does not cover these bits (RFC 9001, section 5.4.1), and [`super::keys`] restores them before a
+/// packet is authenticated. Datagrams of other versions are left unchanged.
 pub fn to_version1(datagram: &mut [u8]) {
     let mut rest = datagram;
     while let Some((QUIC_V2, _)) = long_header(rest) {
@@ -42,13 +42,13 @@ pub fn to_version1(datagram: &mut [u8]) {
     }
 }
 
-/// The first byte of a version 2 packet for one of version 1 that stands in its place.
+/// Returns the first byte of a version 2 packet for that of its version 1 equivalent.
 pub fn first_byte_of_version2(first: u8) -> u8 {
     let number = (first & TYPE) >> 4;
     (first & !TYPE) | (((number + 1) % 4) << 4)
 }
 
-/// Whether the bytes begin with a long header of version 2.
+/// Returns whether the bytes begin with a long header of version 2.
 pub fn is_version2(header: &[u8]) -> bool {
     matches!(long_header(header), Some((QUIC_V2, _)))
 }
@@ -69,7 +69,7 @@ fn after_ids(rest: &[u8]) -> Option<&[u8]> {
     rest.get(usize::from(*length)..)
 }
 
-/// The whole length of a long packet of version 1's type `number`; a Retry has none.
+/// Returns the whole length of a long packet of version 1's type `number`; a Retry has none.
 fn packet_length(packet: &[u8], number: u8) -> Option<usize> {
     let mut rest = after_ids(packet.get(5..)?)?;
     match number {
@@ -84,7 +84,7 @@ fn packet_length(packet: &[u8], number: u8) -> Option<usize> {
     (packet.len() - after.len()).checked_add(usize::try_from(length).ok()?)
 }
 
-/// RFC 9000, section 16.
+/// Reads a variable-length integer (RFC 9000, section 16).
 pub(super) fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let length = 1_usize << (bytes.first()? >> 6);
     let value = bytes
@@ -98,7 +98,8 @@ pub(super) fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
 mod tests {
     use super::*;
 
-    /// A long packet: type, version, ids of 2 and 1 bytes, a token for Initials, payload of 4.
+    /// Returns a long packet: type, version, ids of 2 and 1 bytes, a token for Initials, payload of
+    /// 4.
     fn packet(number: u8, version: u32, with_token: bool) -> Vec<u8> {
         let mut bytes = vec![0xc0 | number << 4];
         bytes.extend(version.to_be_bytes());

@@ -1,4 +1,4 @@
-//! A connection's one request, and the head of its response.
+//! Sends a connection's one request, and reads the response.
 
 use super::connection::Driver;
 use super::{CONTROL_STREAM, request_stream};
@@ -20,7 +20,7 @@ impl Driver<'_> {
         written.map_err(|error| failed(&error))?;
         let bytes = request_stream(asked);
         let mut stream = self.connection.send_stream(request);
-        // Ours are a few hundred bytes: any server's first window takes them whole.
+        // Ours are a few hundred bytes: any server's first window accepts them whole.
         stream.write(&bytes).map_err(|error| failed(&error))?;
         stream.finish().map_err(|error| failed(&error))?;
         self.request = Some(request);
@@ -62,7 +62,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Reads on into the answer, where one is kept; whatever ends a body ends it here.
+    /// Reads further into the response if it is kept; whatever ends a body ends it here.
     pub(super) fn read_body(&mut self) {
         let (Some(request), Some(answer), false) =
             (self.request, &mut self.outcome.answer, self.is_body_over)

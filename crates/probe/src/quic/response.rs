@@ -1,7 +1,7 @@
-//! Pure: the response on a request's stream, read as its bytes come.
+//! Pure: parses the response on a request's stream as its bytes arrive.
 //!
-//! The head is read more leniently than a browser would: a prober wants what a server says, and says
-//! so even where a field beside it may not be.
+//! The head is parsed more leniently than in a browser: a prober reports what a server sends even
+//! if one of its fields is not allowed.
 
 use crate::Answer;
 use crate::http::Head;
@@ -10,19 +10,19 @@ use eyelevel_http3::qpack::{Decoded, Decoder, Field};
 use eyelevel_http3::{Message, MessageEvent, Side};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-/// A response whose head is longer is none that is worth a status.
+/// The longest head that is parsed.
 const HEAD_BYTES_MAX: u64 = 64 * 1024;
-/// Frames that nobody knows before the head (RFC 9114, section 9) are passed over so far.
+/// The most bytes of unknown frames before the head (RFC 9114, section 9) that are skipped.
 const BEFORE_HEAD_BYTES_MAX: usize = 128 * 1024;
 
 /// Reads one response.
 #[derive(Debug)]
 pub struct Response {
     message: Message,
-    /// Without a dynamic table, which is never offered: no section has to wait.
+    /// A decoder without a dynamic table, which is never offered: no section has to wait.
     decoder: Decoder,
     taken: usize,
-    /// The head as the server gave it, and the bytes behind it.
+    /// The head as the server sent it, and the bytes after it.
     answer: Answer,
     rest: Bytes,
 }
@@ -40,10 +40,11 @@ impl Default for Response {
 }
 
 impl Response {
-    /// The next bytes of the stream; the head once it is there, without interim ones.
+    /// Parses the next bytes of the stream; returns the head once it has arrived, after any interim
+    /// ones.
     ///
     /// # Errors
-    /// What is wrong, in a few words.
+    /// A description in a few words.
     pub fn take(&mut self, mut bytes: Bytes) -> Result<Option<Head>, &'static str> {
         self.taken += bytes.len();
         while let Some(event) = self
@@ -63,7 +64,7 @@ impl Response {
                 Err(error) => return Err(error.reason),
             };
             let head = head_of(&fields).ok_or("a head without a status")?;
-            // 1xx come before the response proper (RFC 9110, section 15.2).
+            // Interim 1xx responses precede the final one (RFC 9110, section 15.2).
             if head.status >= 200 {
                 self.answer = answer_of(head.status, &fields);
                 self.rest = bytes;
@@ -77,16 +78,16 @@ impl Response {
         Ok(None)
     }
 
-    /// The head as an answer; once.
+    /// Takes the head as an answer; to be called once.
     pub fn take_answer(&mut self) -> Answer {
         std::mem::take(&mut self.answer)
     }
 
-    /// The next bytes behind the head, whose body goes into the answer; false once no more are
-    /// wanted.
+    /// Parses the next bytes after the head and adds the body to the answer; returns false once no
+    /// more are kept.
     ///
     /// # Errors
-    /// What is wrong, in a few words.
+    /// A description in a few words.
     pub fn take_body(
         &mut self,
         mut bytes: Bytes,

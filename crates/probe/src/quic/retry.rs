@@ -19,7 +19,7 @@ const RETRY_V2: ([u8; 16], [u8; 12]) = (
     ],
 );
 
-/// The tag of a Retry packet without its own, for the client's first destination `id`.
+/// Returns the tag of a Retry packet without its own, for the client's first destination `id`.
 pub fn retry_tag(version: Version, id: &ConnectionId, packet: &[u8]) -> [u8; 16] {
     let (key, nonce) = match version {
         Version::V2 => RETRY_V2,

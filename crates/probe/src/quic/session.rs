@@ -1,4 +1,4 @@
-//! TLS inside QUIC, built on rustls directly so that what was agreed can be read: cipher, key
+//! TLS inside QUIC, built on rustls directly so that the agreement can be read: cipher, key
 //! exchange, HelloRetryRequest, tickets. The QUIC library's own session hides them.
 
 use super::keys::{Header, Packet, initial_suite, of_rustls, version_of};
@@ -16,25 +16,25 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What a session knows; `handshake_data` of the QUIC library's connection is one of these.
+/// The facts of a session, which the QUIC library returns as its connection's `handshake_data`.
 #[derive(Clone, Debug, Default)]
 pub struct SessionFacts {
     /// The cipher suite.
     pub cipher: Option<CipherSuite>,
     /// The key exchange group.
     pub key_exchange: Option<String>,
-    /// Full, with HelloRetryRequest, or resumed.
+    /// The kind: full, with HelloRetryRequest, or resumed.
     pub kind: Option<HandshakeKind>,
     /// Bytes of the server's certificates.
     pub certificate_bytes: Option<u64>,
-    /// A valid Retry came. A server that keeps nothing answers each datagram of a ClientHello with
-    /// one; the first counts (RFC 9000, section 17.2.5.2).
+    /// Whether a valid Retry arrived. A stateless server answers each datagram of a ClientHello
+    /// with one; the first counts (RFC 9000, section 17.2.5.2).
     pub is_retried: bool,
-    /// Tickets that came.
+    /// Tickets received.
     pub tickets: u32,
     /// Time inside the TLS library while handshaking, derivation of the first keys included.
     pub crypto_ns: u64,
-    /// TLS's own word on what went wrong.
+    /// The error of TLS itself.
     pub error: Option<rustls::Error>,
 }
 
@@ -119,7 +119,7 @@ impl Session {
         }
     }
 
-    /// Work of cryptography that began then is over; after the handshake none is counted.
+    /// Adds the time of cryptography that began at `began_ns`; after the handshake none is counted.
     fn note_crypto(&self, began_ns: u64) {
         let took_ns = monotonic_ns() - began_ns;
         self.crypto_ns.fetch_add(took_ns, Ordering::Relaxed);
@@ -203,7 +203,7 @@ impl crypto::Session for Session {
                 });
             return Err(TransportError::new(code, error.to_string()));
         }
-        // A server's are there with the client's hello, a client's with the handshake's end.
+        // A server's are available with the client's hello, a client's with the handshake's end.
         let is_ready = match &self.tls {
             Connection::Server(server) => server.quic_transport_parameters().is_some(),
             Connection::Client(_) => false,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
 use tokio::time::Instant;
 
-/// Connections a second: beginnings stand on a grid, so that no burst follows a silence.
+/// Limits the connections per second: beginnings are on a grid, so that no burst follows a pause.
 #[derive(Debug)]
 pub(super) struct Rate {
     gap: Duration,
@@ -34,13 +34,14 @@ impl Rate {
     }
 }
 
-/// One connection a server address at a time. An address is known only while somebody has it.
+/// Limits the connections per server address to one at a time. An address is stored only while it
+/// is in use.
 #[derive(Debug, Default)]
 pub(super) struct Addresses {
     turns: Mutex<HashMap<IpAddr, Arc<Turn<()>>>>,
 }
 
-/// An address that nobody else connects to while this lives.
+/// The exclusive use of an address, until it is dropped.
 pub(super) struct Held<'a> {
     addresses: &'a Addresses,
     address: IpAddr,
@@ -66,7 +67,7 @@ impl Drop for Held<'_> {
         drop(self.guard.take());
         let turns = &self.addresses.turns;
         let mut turns = turns.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever waits has a reference beside the table's own.
+        // A waiting task has a reference in addition to the table's own.
         if turns
             .get(&self.address)
             .is_some_and(|turn| Arc::strong_count(turn) == 1)

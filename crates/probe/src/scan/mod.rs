@@ -1,4 +1,5 @@
-//! Who supports what: names in, one row a name out, thousands in flight within stated limits.
+//! Scans which protocols servers support: reads names, writes one row per name, with thousands in
+//! flight within the given limits.
 
 mod limits;
 mod name;
@@ -15,40 +16,40 @@ use std::time::Duration;
 use tokio::sync::mpsc::Receiver;
 use tokio::task::JoinSet;
 
-/// What is tried on every name, and within which limits.
+/// The protocols to try on every name, and the limits.
 #[derive(Clone, Debug)]
 pub struct ScanSettings {
     /// The port of every server.
     pub port: u16,
-    /// TLS over TCP: its version, HTTP/2, the key exchange, Alt-Svc.
+    /// Whether to try TLS over TCP: its version, HTTP/2, the key exchange, Alt-Svc.
     pub tls: bool,
-    /// QUIC version 1.
+    /// Whether to try QUIC version 1.
     pub quic: bool,
-    /// A TCP handshake over IPv6.
+    /// Whether to try a TCP handshake over IPv6.
     pub ipv6: bool,
-    /// HTTPS records.
+    /// Whether to look up HTTPS records.
     pub https_records: bool,
-    /// Where a name itself fails or has no TLS 1.3, `www.` before it is tried, too.
+    /// Whether to try `www.` before a name that fails or has no TLS 1.3.
     pub www: bool,
-    /// Connections begun a second, over all servers.
+    /// Connections begun per second, over all servers.
     pub rate_per_s: f64,
-    /// Names worked on at once.
+    /// Names in progress at once.
     pub in_flight: usize,
-    /// For one lookup and for one connection.
+    /// The time limit of one lookup and of one connection.
     pub timeout: Duration,
-    /// Where names are looked up.
+    /// The resolver of names.
     pub resolver: Resolver,
     /// Addresses that are never connected to.
     pub excluded: Vec<Prefix>,
-    /// No server's address that is not public is connected to.
+    /// Whether to connect to public addresses only.
     pub public_only: bool,
-    /// In every row.
+    /// The vantage point, recorded in every row.
     pub vantage: Option<String>,
-    /// Who asks; none: no request, the handshake alone.
+    /// The user agent; `None`: no request, the handshake alone.
     pub user_agent: Option<String>,
 }
 
-/// What all names share.
+/// The state shared by all names.
 struct Scan {
     settings: ScanSettings,
     trust: Trust,
@@ -56,7 +57,7 @@ struct Scan {
     addresses: Addresses,
 }
 
-/// Scans names until there are no more; each row is handed out as soon as it is complete.
+/// Scans names until there are no more; each row is passed on as soon as it is complete.
 pub async fn scan(
     settings: ScanSettings,
     trust: Trust,

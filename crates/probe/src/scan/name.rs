@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 const WWW: &str = "www.";
 
-/// One name: as it stands, and where that fails or has no TLS 1.3, with `www.` before it, as
-/// tls_perf -x does (the thesis, section 3.1.1). The better of the two is the row.
+/// Scans one name: unchanged, and if that fails or has no TLS 1.3, with `www.` before it, as
+/// tls_perf -x does (the thesis, section 3.1.1). Returns the better of the two rows.
 pub(super) async fn scan_name(scan: Arc<Scan>, name: String) -> ScanRow {
     let first = scan_host(&scan, &name, name.clone()).await;
     let is_enough = first.tls13 == Some(true) || first.skipped.is_some();
@@ -58,7 +58,8 @@ async fn scan_host(scan: &Scan, name: &str, host: String) -> ScanRow {
     row
 }
 
-/// Addresses of both families and HTTPS records, at the same time; none for what is an address.
+/// Looks up addresses of both families and HTTPS records, at the same time; an address needs no
+/// lookup.
 async fn look_up(scan: &Scan, row: &mut ScanRow) {
     let settings = &scan.settings;
     let is_allowed = |address: &IpAddr| {
@@ -120,7 +121,7 @@ fn note_addresses(
     row.cnames = looked.and_then(|looked| looked.cnames.clone());
     row.ipv6 = v6.as_ref().and_then(|looked| match looked {
         Ok(_) => Some(true),
-        // A lookup that failed tells nothing of the name.
+        // A failed lookup is no evidence about the name.
         Err(failure) => (failure.class == FailureClass::DnsNoAddress).then_some(false),
     });
     if row.address.or(row.address6).is_some() {
@@ -134,7 +135,7 @@ fn note_addresses(
     }
 }
 
-/// One connection, when the rate and the address allow it.
+/// Makes one connection, when the rate and the address allow it.
 async fn connect(scan: &Scan, host: &str, protocol: Protocol, address: IpAddr) -> Row {
     let settings = &scan.settings;
     let path = "/";
@@ -153,7 +154,7 @@ async fn connect(scan: &Scan, host: &str, protocol: Protocol, address: IpAddr) -
         protocol,
         address: SocketAddr::new(address, settings.port),
         host: host.into(),
-        // QUIC's handshake says all that is asked of it; TCP's response carries Alt-Svc.
+        // QUIC's handshake yields all that is needed; TCP's response carries Alt-Svc.
         asked: asked.filter(|_| protocol == Protocol::TlsAny),
         local_port: None,
         timeout: settings.timeout,

@@ -2,7 +2,7 @@ use crate::{FailureClass, HttpsRecord, Row};
 use serde::Serialize;
 use std::net::IpAddr;
 
-/// One name. What was not tried, or did not come so far, is null.
+/// The row of one name. What was not tried, or not reached, is null.
 #[derive(Clone, Debug, Default, Serialize)]
 #[allow(missing_docs)] // spec/probe.md documents each field.
 pub struct ScanRow {

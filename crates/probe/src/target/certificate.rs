@@ -6,10 +6,11 @@ use rcgen::{
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// An extension that nobody knows and nobody must (the arc for examples, ISO/IEC 9834-1).
+/// The identifier of an extension that no client recognises or needs to (the arc for examples,
+/// ISO/IEC 9834-1).
 const PADDING_OID: [u64; 4] = [2, 999, 1, 1];
 
-/// A certificate, its key and the authority behind it.
+/// A certificate, its key and its authority.
 #[derive(Debug)]
 pub struct Certificate {
     /// The leaf; it is sent alone.
@@ -21,10 +22,10 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// A certificate for `names`, of `bytes` of DER where that is more than it needs.
+    /// Creates a certificate for `names`, padded to `bytes` of DER if that is more than it needs.
     ///
     /// # Errors
-    /// [`ProbeError::Configuration`] with the library's word.
+    /// [`ProbeError::Configuration`] with the library's message.
     pub fn new(names: &[String], bytes: Option<usize>) -> Result<Self, ProbeError> {
         let failed = |error: rcgen::Error| ProbeError::Configuration(error.to_string());
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(failed)?;
@@ -48,7 +49,7 @@ impl Certificate {
         };
         let mut leaf = signed(0).map_err(failed)?;
         if let Some(missing) = bytes.and_then(|bytes| bytes.checked_sub(leaf.der().len())) {
-            // The extension's own frame takes some bytes; a second try knows how many.
+            // The extension's own framing takes some bytes; a second try accounts for them.
             let first = signed(missing.max(1)).map_err(failed)?;
             let frame = first.der().len() - leaf.der().len() - missing.max(1);
             leaf = signed(missing.saturating_sub(frame).max(1)).map_err(failed)?;

@@ -1,6 +1,6 @@
-//! Servers to probe in the lab: what a test wants of a server and public ones rarely do.
+//! Servers to probe in the lab, with behaviour that tests need and public servers rarely have.
 //!
-//! They speak just enough HTTP to answer one request: a status of 200 and no body.
+//! They implement just enough HTTP to answer one request: a status of 200 and no body.
 
 mod certificate;
 mod quic;
@@ -20,38 +20,39 @@ pub use certificate::Certificate;
 pub use resolver::Zone;
 pub use work::{Work, WorkLeast};
 
-/// Enough for thousands of probes that begin at once.
+/// The accept backlog, enough for thousands of probes that begin at once.
 const BACKLOG: i32 = 8192;
-/// Early data over TCP that is taken.
+/// The most early data accepted over TCP.
 const EARLY_BYTES_MAX: u32 = 16 * 1024;
 
-/// How the servers behave; one line of JSON.
+/// The servers' behaviour, as one line of JSON.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TargetConfig {
-    /// Where to listen; `::` is both families.
+    /// The address to bind; `::` is both families.
     pub address: IpAddr,
-    /// Both for TCP and UDP.
+    /// The port, both for TCP and UDP.
     pub port: u16,
     /// The names in the certificate.
     pub names: Vec<String>,
-    /// Size of the certificate as DER, in bytes that do not compress; none: as it comes.
+    /// Size of the certificate as DER, in bytes that do not compress; `None`: unpadded.
     pub certificate_bytes: Option<usize>,
     /// TLS versions over TCP.
     pub tls_versions: Vec<String>,
-    /// Demand a Retry of every QUIC client.
+    /// Whether to send a Retry to every QUIC client.
     pub retry: bool,
-    /// Accept early data.
+    /// Whether to accept early data.
     pub early_data: bool,
-    /// Key exchange with P-384 alone, which no client sends a share of: HelloRetryRequest.
+    /// Whether to allow key exchange with P-384 alone, which no client sends a share of and thus
+    /// needs a HelloRetryRequest.
     pub hello_retry: bool,
     /// QUIC versions.
     pub quic_versions: Vec<u32>,
-    /// Speak no TLS: pass TCP connections on to this address, as a splitting proxy does.
+    /// An address to forward TCP connections to, without TLS, as a splitting proxy does.
     pub forward_to: Option<SocketAddr>,
-    /// Ask for real-time priority, which whoever starts the servers does.
+    /// Whether to request real-time priority, which the starter of the servers does.
     pub realtime: bool,
-    /// Speak neither: answer names from this table over UDP.
+    /// A table of names to answer from over UDP, without TLS.
     pub zone: Option<Zone>,
 }
 
@@ -74,14 +75,14 @@ impl Default for TargetConfig {
     }
 }
 
-/// Servers that listen; they end when it is dropped.
+/// Running servers; they end when it is dropped.
 #[derive(Debug)]
 pub struct Target {
     /// The authority to trust, as PEM.
     pub authority_pem: String,
     /// Where they listen.
     pub address: SocketAddr,
-    /// What cryptography took them.
+    /// The servers' time of cryptography.
     pub work: Arc<Work>,
     _tasks: tokio::task::JoinSet<()>,
 }
@@ -127,7 +128,7 @@ impl Target {
                 tasks.spawn(tcp::accept(listener, Arc::new(tls), work.clone()));
                 let mut tls = server_config(config, &certificate, &[&rustls::version::TLS13])?;
                 tls.alpn_protocols = vec![b"h3".to_vec()];
-                // RFC 9001, section 4.6.1: the one value that QUIC allows besides 0.
+                // The only value that QUIC allows besides 0 (RFC 9001, section 4.6.1).
                 tls.max_early_data_size = if config.early_data { u32::MAX } else { 0 };
                 let endpoint = quic::endpoint(config, address, tls)?;
                 tasks.spawn(quic::accept(endpoint, config.retry, work.clone()));
@@ -165,7 +166,7 @@ fn server_config(
     if config.hello_retry {
         provider.kx_groups = vec![kx_group::SECP384R1];
     }
-    // Sessions are kept by the server, rustls's default: it takes early data of such only.
+    // Sessions are stored by the server, rustls's default: it accepts early data only with those.
     ServerConfig::builder_with_provider(Arc::new(provider))
         .with_protocol_versions(versions)
         .map_err(failed)?

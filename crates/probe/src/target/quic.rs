@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 const CONNECTIONS_MAX: usize = 20_000;
 const REQUEST_BYTES_MAX: usize = 16 * 1024;
-/// Many probes arrive at once, and a lost one costs its client a second.
+/// The receive buffer: many probes arrive at once, and a lost one costs its client a second.
 const RECEIVE_BUFFER_BYTES: usize = 4 * 1024 * 1024;
 
 pub(super) fn endpoint(
@@ -60,7 +60,7 @@ pub(super) async fn accept(endpoint: Endpoint, demands_retry: bool, work: Arc<Wo
 
 async fn serve(incoming: Incoming, work: Arc<Work>) -> Result<(), noq::ConnectionError> {
     let mut connecting = incoming.accept()?;
-    // Not before the whole ClientHello is there: without the client's parameters no stream opens.
+    // Waits for the whole ClientHello: without the client's parameters no stream opens.
     connecting.handshake_data().await?;
     let connection = match connecting.into_0rtt() {
         Ok((connection, _)) => connection,
@@ -93,7 +93,7 @@ async fn answer(connection: &Connection) -> io::Result<()> {
     Ok(())
 }
 
-/// A socket that gives version 2's packets version 1's type numbers.
+/// A socket that renumbers version 2's packet types to version 1's.
 #[derive(Debug)]
 struct Renumbering(Box<dyn AsyncUdpSocket>);
 

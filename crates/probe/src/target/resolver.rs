@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use tokio::net::UdpSocket;
 
-/// What the lab's resolver says of a name.
+/// The entry of a name in the lab's resolver.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Entry {
@@ -15,13 +15,13 @@ pub struct Entry {
     pub aaaa: Vec<Ipv6Addr>,
     /// An HTTPS record with the protocol `h3`.
     pub h3: bool,
-    /// Each name gets one of as many addresses from the first on, always the same.
+    /// The number of addresses from the first on, of which each name always gets the same one.
     pub spread: Option<u32>,
-    /// Never answer.
+    /// Whether to never answer.
     pub silent: bool,
 }
 
-/// Names and their entries; `*` is every other name.
+/// Names and their entries; `*` matches every other name.
 pub type Zone = BTreeMap<String, Entry>;
 
 const ANY: &str = "*";
@@ -31,7 +31,8 @@ const A: u16 = 1;
 const AAAA: u16 = 28;
 const HTTPS: u16 = 65;
 const NO_SUCH_NAME: u8 = 3;
-/// RFC 9460, section 2.2: priority 1, the name itself, ALPN (key 1) of `h3`.
+/// The data of the HTTPS record (RFC 9460, section 2.2): priority 1, the name itself, ALPN (key 1)
+/// of `h3`.
 const HTTPS_H3: [u8; 10] = [0, 1, 0, 0, 1, 0, 3, 2, b'h', b'3'];
 
 pub(super) async fn bind(address: SocketAddr) -> Result<UdpSocket, ProbeError> {
@@ -39,11 +40,11 @@ pub(super) async fn bind(address: SocketAddr) -> Result<UdpSocket, ProbeError> {
     bound.map_err(ProbeError::system("answer names at", address))
 }
 
-/// Answers until it is dropped.
+/// Answers queries until it is dropped.
 pub(super) async fn answer(socket: UdpSocket, zone: Zone) {
     let mut buffer = [0; QUERY_BYTES_MAX];
     loop {
-        // ICMP errors of earlier answers come out here, one a call.
+        // ICMP errors of earlier answers are reported here, one per call.
         let Ok((length, from)) = socket.recv_from(&mut buffer).await else {
             continue;
         };
@@ -63,7 +64,7 @@ fn answer_to(query: &[u8], zone: &Zone) -> Option<Vec<u8>> {
     let records = entry.map_or_else(Vec::new, |entry| records(entry, kind, &name));
     let mut answer = query.get(..end + 4)?.to_vec();
     let code = if entry.is_some() { 0 } else { NO_SUCH_NAME };
-    // A response, recursion desired and available.
+    // A response, with recursion desired and available.
     answer[2..4].copy_from_slice(&[0x81, 0x80 | code]);
     answer[6..HEADER_BYTES].copy_from_slice(&[0, records.len() as u8, 0, 0, 0, 0]);
     for data in records {

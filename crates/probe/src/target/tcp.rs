@@ -10,19 +10,20 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-/// A client that takes longer is gone.
+/// The time limit of a client; a slower one is gone.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
-/// Connections at once; others wait in the backlog.
+/// The most connections at once; others wait in the backlog.
 const CONNECTIONS_MAX: usize = 20_000;
 const REQUEST_BYTES_MAX: usize = 16 * 1024;
 const READ_BYTES: usize = 17 * 1024;
-/// After an error of accept (too many open files, say), so that a lasting one does not spin.
+/// The pause after an error of accept (too many open files, say), so that a persistent one does not
+/// cause a busy loop.
 const ACCEPT_REST: Duration = Duration::from_millis(10);
 
 const RESPONSE_H1: &[u8] =
     b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\nalt-svc: h3=\":443\"\r\n\r\n";
-/// RFC 9113: empty SETTINGS; HEADERS of stream 1, which end it, with the static entry `:status:
-/// 200` and `alt-svc` as a literal (RFC 7541, section 6.2.2).
+/// The HTTP/2 response (RFC 9113): empty SETTINGS; HEADERS of stream 1, which end it, with the
+/// static entry `:status: 200` and `alt-svc` as a literal (RFC 7541, section 6.2.2).
 const RESPONSE_H2: &[u8] =
     b"\0\0\0\x04\0\0\0\0\0\0\0\x14\x01\x05\0\0\0\x01\x88\0\x07alt-svc\x09h3=\":443\"";
 const PREFACE_H2: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -44,7 +45,7 @@ pub(super) async fn accept(listener: TcpListener, config: Arc<ServerConfig>, wor
     each(listener, served).await;
 }
 
-/// Passes bytes on in both directions: TCP's handshake ends here, TLS's beyond.
+/// Forwards bytes in both directions: TCP's handshake ends here, TLS's beyond.
 pub(super) async fn forward(listener: TcpListener, to: SocketAddr) {
     each(listener, move |mut near| async move {
         let mut far = TcpStream::connect(to).await?;
@@ -101,7 +102,8 @@ async fn serve(
         if !output.is_empty() {
             stream.write_all(&output).await?;
         }
-        // The client closes first: whoever does keeps the port for a minute, and it has more.
+        // The client closes first: the closing end keeps the port for a minute, and the client has
+        // more.
         let bytes = stream.read(&mut buffer).await?;
         if bytes == 0 {
             return Ok(());
@@ -150,7 +152,8 @@ fn take_plaintext(tls: &mut ServerConnection, request: &mut Vec<u8>) -> io::Resu
     Ok(())
 }
 
-/// HTTP/1.1: an empty line; HTTP/2: a HEADERS frame after the preface.
+/// Returns whether the request is complete: in HTTP/1.1 an empty line, in HTTP/2 a HEADERS frame
+/// after the preface.
 fn is_complete(request: &[u8]) -> bool {
     let Some(mut frames) = request.strip_prefix(PREFACE_H2) else {
         return request.windows(4).any(|end| end == b"\r\n\r\n");

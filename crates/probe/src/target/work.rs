@@ -1,8 +1,8 @@
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What cryptography took the servers: the least of all handshakes, so that whoever takes it off a
-/// handshake's time takes off too little rather than too much.
+/// The servers' time of cryptography: the smallest of all handshakes, so that subtracting it from a
+/// handshake's time removes too little rather than too much.
 #[derive(Debug)]
 pub struct Work {
     tls12_ns: AtomicU64,
@@ -21,7 +21,7 @@ impl Default for Work {
     }
 }
 
-/// The least of each protocol in microseconds; null where no handshake was complete.
+/// The smallest time per protocol in microseconds; null if no handshake was complete.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct WorkLeast {
@@ -45,7 +45,7 @@ impl Work {
         self.quic_ns.fetch_min(took_ns, Ordering::Relaxed);
     }
 
-    /// Up to now.
+    /// Returns the smallest times so far.
     pub fn least(&self) -> WorkLeast {
         let micros = |of: &AtomicU64| match of.load(Ordering::Relaxed) {
             u64::MAX => None,

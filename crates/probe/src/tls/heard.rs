@@ -1,4 +1,4 @@
-//! TLS as a client hears it, without a socket.
+//! A client's TLS handshake without a socket.
 
 use super::stream::feed;
 use super::{Trust, client_config};
@@ -6,11 +6,11 @@ use crate::{Failure, FailureClass, Protocol};
 use rustls::ClientConnection;
 use std::sync::Arc;
 
-/// What a client that speaks `protocol` makes of a server's bytes, which come in `pieces`: whether
-/// the handshake is over, and what it has to say.
+/// Feeds a server's bytes in `pieces` to a client of `protocol`; returns whether the handshake is
+/// over, and the bytes that it sends.
 ///
 /// # Errors
-/// The class and what was said.
+/// The class and a description.
 pub fn heard_by_a_client<'a>(
     trust: &Trust,
     protocol: Protocol,

@@ -1,4 +1,4 @@
-//! TLS: what clients offer, and a stream over TCP that keeps the times of its handshake.
+//! TLS: what clients offer, and a stream over TCP that records the times of its handshake.
 
 mod heard;
 mod stream;
@@ -8,6 +8,6 @@ pub use heard::heard_by_a_client;
 pub use stream::{Observed, TlsStream};
 pub use trust::{Trust, client_config, warm_up};
 
-/// How long a ticket is waited for behind the answer to a request: servers send it with the end of
-/// the handshake, before they answer, so only one that was lost on the way comes later.
+/// How long to wait for a ticket after the response: servers send it with the end of the handshake,
+/// before they answer, so only one that was lost on the way arrives later.
 pub const TICKET_WAIT: std::time::Duration = std::time::Duration::from_secs(1);

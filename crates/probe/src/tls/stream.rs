@@ -9,12 +9,12 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
-/// A TLS record and its header.
+/// The size of a read: a TLS record and its header.
 const READ_BYTES: usize = 17 * 1024;
-/// What a request of ours can take; early data beyond it is none of ours.
+/// The most early data: more than a request of ours takes.
 const EARLY_BYTES_MAX: usize = 16 * 1024;
 
-/// What a stream has seen, shared with whoever looks on.
+/// The observations of a stream, shared with other tasks.
 #[derive(Debug, Default)]
 pub struct Observed {
     /// The handshake's times and sizes.
@@ -23,27 +23,27 @@ pub struct Observed {
     pub crypto_ns: u64,
     /// The read that completed the handshake.
     pub completing: Option<Received>,
-    /// When the first byte of a request went out.
+    /// When the first byte of a request was sent.
     pub first_request_byte_ns: Option<u64>,
-    /// When what was read last had arrived.
+    /// When the data read last had arrived.
     pub last_arrival_ns: Option<u64>,
     /// The error of TLS, which the stream's own error hides.
     pub tls_error: Option<Failure>,
 }
 
-/// TLS over TCP, driven by reads and writes; early data where the session allows it.
+/// TLS over TCP, driven by reads and writes, with early data if the session allows it.
 #[derive(Debug)]
 pub struct TlsStream {
     tcp: TcpStream,
     tls: ClientConnection,
     observed: Arc<Mutex<Observed>>,
-    /// What was sent as early data, to be sent again where the server rejects it.
+    /// Bytes sent as early data, to be sent again if the server rejects them.
     early: Vec<u8>,
     has_request: bool,
 }
 
 impl TlsStream {
-    /// A stream whose handshake begins with the first read or write.
+    /// Creates a stream whose handshake begins with the first read or write.
     pub fn new(tcp: TcpStream, tls: ClientConnection) -> Self {
         Self {
             tcp,
@@ -54,12 +54,12 @@ impl TlsStream {
         }
     }
 
-    /// What was seen, now and later.
+    /// Returns the observations, which continue to be updated.
     pub fn observed(&self) -> Arc<Mutex<Observed>> {
         self.observed.clone()
     }
 
-    /// The state of TLS.
+    /// Returns the state of TLS.
     pub fn tls(&self) -> &ClientConnection {
         &self.tls
     }
@@ -67,7 +67,7 @@ impl TlsStream {
     /// Drives the handshake to its end.
     ///
     /// # Errors
-    /// The class and what was said.
+    /// The class and a description.
     pub async fn handshake(&mut self) -> Result<(), Failure> {
         let done = std::future::poll_fn(|context| {
             while self.tls.is_handshaking() {
@@ -81,7 +81,7 @@ impl TlsStream {
         done.await.map_err(|error| self.failure(&error))
     }
 
-    /// The reason behind an error of this stream.
+    /// Returns the reason behind an error of this stream.
     pub fn failure(&self, error: &io::Error) -> Failure {
         let known = self.lock().tls_error.clone();
         known.unwrap_or_else(|| Failure::of_socket(error, FailureClass::TlsProtocol))
@@ -113,7 +113,7 @@ impl TlsStream {
         Poll::Ready(Ok(()))
     }
 
-    /// Reads from the socket once and lets TLS process it; 0 at the end.
+    /// Reads from the socket once and has TLS process the bytes; 0 at the end.
     fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
         // Not kept: thousands of connections are open at once.
         let mut buffer = [0; READ_BYTES];
@@ -151,7 +151,7 @@ impl TlsStream {
         }
         drop(observed);
         if let Err(error) = result {
-            // The alert that says why; whether it arrives is of no concern here.
+            // Sends the alert with the reason; whether it arrives does not matter here.
             let _ = self.poll_send(context);
             return Poll::Ready(Err(io::Error::other(error)));
         }
@@ -161,7 +161,7 @@ impl TlsStream {
         Poll::Ready(Ok(received.bytes))
     }
 
-    /// Early data that the server rejected is sent again (RFC 8446, section 4.2.10).
+    /// Sends early data again that the server rejected (RFC 8446, section 4.2.10).
     fn settle_early(&mut self) -> io::Result<()> {
         let early = std::mem::take(&mut self.early);
         if !early.is_empty() && !self.tls.is_early_data_accepted() {

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Key exchange groups as browsers offer them: shares of the first, a hybrid, and of X25519, which
-/// is a part of it, so that no server of either has to ask again.
+/// is a part of it, so that no server of either needs a HelloRetryRequest.
 const KEY_EXCHANGE: [&dyn SupportedKxGroup; 4] = [
     kx_group::X25519MLKEM768,
     kx_group::X25519,
@@ -22,7 +22,7 @@ const KEY_EXCHANGE: [&dyn SupportedKxGroup; 4] = [
 pub struct Trust {
     provider: Arc<CryptoProvider>,
     verifier: Arc<WebPkiServerVerifier>,
-    /// Shared, as rustls resumes a session only where it is the very same.
+    /// Shared, as rustls resumes a session only with the very same resolver.
     client_auth: Arc<dyn ResolvesClientCert>,
 }
 
@@ -30,7 +30,7 @@ impl Trust {
     /// Trusts the roots of this machine, or only those of a PEM file.
     ///
     /// # Errors
-    /// [`ProbeError::Trust`] where there are none.
+    /// [`ProbeError::Trust`] if there are none.
     pub fn new(authority_file: Option<&Path>) -> Result<Self, ProbeError> {
         warm_up();
         let mut roots = RootCertStore::empty();
@@ -38,7 +38,7 @@ impl Trust {
             Some(path) => of_file(path)?,
             None => rustls_native_certs::load_native_certs().certs,
         };
-        // Old roots that rustls cannot read are no reason to distrust the others.
+        // Old roots that rustls cannot parse are no reason to distrust the others.
         roots.add_parsable_certificates(certificates);
         let provider = Arc::new(CryptoProvider {
             cipher_suites: cipher_suites(),
@@ -62,7 +62,7 @@ impl Trust {
     }
 }
 
-/// rustls's, AES-128 first as browsers have it.
+/// Returns rustls's cipher suites, AES-128 first as in browsers.
 fn cipher_suites() -> Vec<SupportedCipherSuite> {
     let mut suites = aws_lc_rs::DEFAULT_CIPHER_SUITES.to_vec();
     let is_aes128 = |suite: &SupportedCipherSuite| {
@@ -77,8 +77,8 @@ fn cipher_suites() -> Vec<SupportedCipherSuite> {
     suites
 }
 
-/// Makes one key and throws it away: a library's first use gathers entropy for tens of
-/// milliseconds, which would count as part of the first handshake.
+/// Creates a key and discards it: a library's first use gathers entropy for tens of milliseconds,
+/// which would count as part of the first handshake.
 pub fn warm_up() {
     for group in KEY_EXCHANGE {
         drop(group.start());
@@ -114,9 +114,9 @@ fn of_file(path: &Path) -> Result<Vec<CertificateDer<'static>>, ProbeError> {
         .map_err(|error| failed(error.to_string()))
 }
 
-/// What one attempt offers. No compressed certificates are offered, so that their size on the wire
-/// is their size. Without `resumption` nothing of an earlier attempt is known, not even which key
-/// exchange the server liked.
+/// Returns the configuration of one attempt. No compressed certificates are offered, so that their
+/// size on the wire is their size. Without `resumption` no state of an earlier attempt is used, not
+/// even the key exchange that the server preferred.
 ///
 /// # Errors
 /// [`ProbeError::Configuration`] when rustls refuses the versions.
