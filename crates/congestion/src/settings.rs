@@ -6,10 +6,10 @@ pub const INITIAL_WINDOW_PACKETS: RangeInclusive<u64> = 1..=10_000;
 /// The range of Sprout-EWMA's gain, beyond which its window is unrelated to what the link carries.
 pub const SPROUT_PROBE_GAIN: RangeInclusive<f64> = 0.1..=10.0;
 
-/// How slow start ends before a loss.
+/// The way in which slow start ends before a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlowStart {
-    /// By loss alone (RFC 5681).
+    /// Loss alone (RFC 5681).
     Plain,
     /// The kernel's HyStart: length of the acknowledgement train, and delay.
     HyStart,
@@ -30,7 +30,7 @@ pub struct Settings {
     /// Whether to return to the initial window after an idle time of one retransmission timeout
     /// (RFC 5681 section 4.1, RFC 2861), as the sysctl `tcp_slow_start_after_idle`.
     pub slow_start_after_idle: bool,
-    /// How CUBIC's and Reno's slow start ends; `None`: HyStart for CUBIC, plain for Reno.
+    /// The end of CUBIC's and Reno's slow start; `None`: HyStart for CUBIC, plain for Reno.
     pub slow_start: Option<SlowStart>,
     /// The seed of the phase in which BBR's cycle of gains begins.
     pub seed: u64,

@@ -17,7 +17,7 @@ pub enum SpecError {
     Setting {
         /// The stage and key.
         place: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
         /// The correct form.
         remedy: String,

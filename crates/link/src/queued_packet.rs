@@ -11,7 +11,7 @@ pub(crate) struct QueuedPacket<P> {
     pub packet: Packet<P>,
     /// Its position among the direction's arrivals, from 0; a duplicate keeps it.
     pub number: u64,
-    /// When it entered the stage that holds it.
+    /// Time when it entered the stage that holds it.
     pub entered: Instant,
 }
 

@@ -17,7 +17,7 @@ impl StageSpec {
     /// [`StageSpec::load_files`]. The text `none` is a path without stages.
     ///
     /// # Errors
-    /// When a clause is wrong; the message quotes it and says what would do.
+    /// When a clause is wrong; the message quotes it and the remedy.
     ///
     /// ```
     /// use eyelevel_link::{DelaySpec, LossSpec, QueueSpec, RateSpec, StageSpec};

@@ -19,9 +19,9 @@ const RECORD_HEAD_BYTES: usize = 16;
 const BLOCK_BYTES: usize = 256 * 1024;
 /// The most blocks that wait for the disk: 64 MiB, beyond which packets are missing.
 const BLOCKS_MAX: usize = 256;
-/// How long a record waits for an earlier one: a packet is recorded with its arrival at the device,
-/// and until it is read one of the other direction may leave. A packet that is read later than this
-/// starves its trial anyway.
+/// The longest wait of a record for an earlier one: a packet is recorded with its arrival at the
+/// device, and until it is read one of the other direction may leave. A packet that is read later
+/// than this starves its trial anyway.
 const REORDER: Duration = Duration::from_millis(100);
 /// The most records that wait: 6 MB of whole packets.
 const REORDER_RECORDS_MAX: usize = 4096;

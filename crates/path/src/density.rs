@@ -4,9 +4,9 @@
 use eyelevel_units::Instant;
 use std::time::Duration;
 
-/// How long releases and reads of both directions are batched in a dense stream. A system call then
-/// carries eight packets at 1 Gbit/s, and arrivals cause no wake-up: their stamps keep the model
-/// exact.
+/// The time over which releases and reads of both directions are batched in a dense stream. A
+/// system call then carries eight packets at 1 Gbit/s, and arrivals cause no wake-up: their stamps
+/// keep the model exact.
 pub(crate) const SLOT: Duration = Duration::from_micros(100);
 /// The number of packets in a row that is measured.
 const PACKETS: u32 = 64;

@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 /// The counts of a path, for the trial's record.
 #[derive(Clone, Debug, Serialize)]
 pub struct PathSummary {
-    /// From the server to the client.
+    /// The direction from the server to the client.
     pub down: DirectionSummary,
-    /// From the client to the server.
+    /// The direction from the client to the server.
     pub up: DirectionSummary,
     /// Packets that were lost although no stage dropped them.
     pub lost_outside: LostOutside,

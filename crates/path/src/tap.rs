@@ -21,7 +21,7 @@ pub(crate) struct Tap {
     /// The direction over time, if it is recorded.
     pub timeline: Option<Timeline>,
     addresses: HashMap<IpAddr, u32>,
-    /// By stage: packets and bytes that left it as a link, and bytes that it dropped.
+    /// Packets and bytes that left each stage as a link, and bytes that it dropped.
     links: Vec<Link>,
     pub queue_delay_ns: u64,
     pub dropped_packets: u64,

@@ -91,9 +91,9 @@ pub struct Watch {
 /// Both directions at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PathState {
-    /// From the server to the client.
+    /// The direction from the server to the client.
     pub down: DirectionState,
-    /// From the client to the server.
+    /// The direction from the client to the server.
     pub up: DirectionState,
 }
 

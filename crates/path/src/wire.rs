@@ -10,7 +10,7 @@ pub(crate) const HEADERS_MAX: usize = 256;
 const TCP_FIN_PSH: u8 = 0x09;
 const TCP_CWR: u8 = 0x80;
 
-/// How a packet from a device divides into packets of wire size. A packet that is not a
+/// The division of a packet from a device into packets of wire size. A packet that is not a
 /// super-packet has one segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {

@@ -6,7 +6,7 @@ pub enum ProbeError {
     /// No roots to verify certificates.
     #[error("no trusted certificates in {store}: {reason}; name a PEM file of them")]
     Trust {
-        /// Where they were sought.
+        /// The place where they were sought.
         store: String,
         /// The reason.
         reason: String,

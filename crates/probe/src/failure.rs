@@ -99,10 +99,10 @@ pub const FAILURE_CLASSES: [(FailureClass, &str); 22] = [
     ),
 ];
 
-/// Detail texts come from servers; more would let one of them fill the disk.
+/// The limit of detail texts: they come from servers, one of which could fill the disk otherwise.
 const DETAIL_BYTES_MAX: usize = 300;
 
-/// Why an attempt failed: its class, and what the server or the system said.
+/// The reason why an attempt failed: its class, and the message of the server or the system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The class.

@@ -25,11 +25,11 @@ pub struct Settings {
     /// Whether each attempt is two connections, the second of which resumes the first one's
     /// session.
     pub resume: bool,
-    /// As in [`Plan`].
+    /// Whether to send early data, as in [`Plan`].
     pub early_data: bool,
-    /// As in [`Plan`].
+    /// The port to send from, as in [`Plan`].
     pub local_port: Option<u16>,
-    /// As in [`Plan`].
+    /// Whether to keep answers, as in [`Plan`].
     pub keep_answers: bool,
     /// The resolver of names.
     pub resolver: Resolver,

@@ -62,7 +62,7 @@ pub struct Row {
     pub failure_detail: Option<String>,
     #[serde(skip)]
     pub answer: Option<Answer>,
-    /// Why a later attempt has no session to resume.
+    /// The reason why a later attempt has no session to resume.
     #[serde(skip)]
     pub no_session: Option<Failure>,
 }

@@ -128,13 +128,13 @@ const SPLIT_DIFFERENCE_US_MIN: u64 = 10_000;
 /// The factor by which a TLS round trip must exceed TCP's: jitter alone rarely doubles it.
 const SPLIT_FACTOR: u64 = 2;
 
-/// How often a processor's queue may delay a TLS round trip when the kernels answered TCP's without
-/// it: if the server is on this machine, it waits to read, and this process to answer.
+/// The number of processor queues that may delay a TLS round trip when the kernels answered TCP's
+/// without them: if the server is on this machine, it waits to read, and this process to answer.
 const MACHINE_DELAYS: u64 = 2;
 
-/// How long this machine recently made processes wait for a processor, measured by how late the
-/// prober's own reads were; a server on it waits as long, and TCP's handshake, which kernels
-/// answer, does not.
+/// The recent wait of this machine's processes for a processor, measured by how late the prober's
+/// own reads were; a server on it waits as long, and TCP's handshake, which kernels answer, does
+/// not.
 #[derive(Clone, Copy, Debug)]
 pub struct MachineDelay {
     lately_us: u64,

@@ -28,13 +28,13 @@ pub enum ReplayError {
     Stack {
         /// The stack's name.
         stack: String,
-        /// What is wrong, and how to correct it.
+        /// The problem, and how to correct it.
         reason: String,
     },
     /// A recorded site that cannot be served.
     #[error("the recorded site cannot be served: {reason}")]
     Site {
-        /// What is wrong, and how to correct it.
+        /// The problem, and how to correct it.
         reason: String,
     },
     /// A socket could not be prepared.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum Event {
-    /// A response's head was handed to the protocol.
+    /// A response's head was passed to the protocol.
     Request(Box<RequestEvent>),
     /// A connection closed, or the server stopped while it was open.
     Connection(Box<ConnectionEvent>),
@@ -28,7 +28,7 @@ pub struct RequestEvent {
     pub head_bytes: Option<u64>,
     /// The response's status.
     pub status: u16,
-    /// How the response was found: see `docs/reference/matching.md`.
+    /// The rule that found the response: see `docs/reference/matching.md`.
     pub r#match: &'static str,
     /// The position of the exchange that answers, from 0, in the order of the recording; absent if
     /// there is none (`miss`, `preflight`).
@@ -47,7 +47,7 @@ pub struct RequestEvent {
     /// The requested priority, as in its field: `u=3, i` (RFC 9218); null over HTTP/1.1 and if
     /// priorities are ignored.
     pub priority: Option<String>,
-    /// How long the head was then delayed, in milliseconds: the stack's think time.
+    /// The delay of the head after that, in milliseconds: the stack's think time.
     pub think_ms: f64,
     /// Number of the connection.
     pub connection: u64,
@@ -77,7 +77,7 @@ pub struct ConnectionEvent {
     pub in_force: InForce,
 }
 
-/// What was in force on a connection, read back and never assumed; null if it was not readable.
+/// The settings and counts of a connection, read back and never assumed; null if not readable.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct InForce {
     /// Name of the congestion controller.
@@ -154,11 +154,11 @@ pub struct InForce {
     /// The window that the client offered first for the whole connection. Over TCP only the path
     /// sees it, so this crate leaves it empty; over QUIC it is `initial_max_data`.
     pub receive_window_bytes: Option<u64>,
-    /// How long the server had data to send and neither the client's window nor the congestion
-    /// window allowed it: over QUIC while a stream refused data though nothing else was queued.
+    /// Time in which the server had data to send and the client's window or the congestion window
+    /// did not allow it: over QUIC while a stream refused data though nothing else was queued.
     pub receive_window_limited_ms: Option<f64>,
-    /// How long the network had capacity and the transport was empty although the response had more
-    /// data.
+    /// Time in which the network had capacity and the transport was empty although the response had
+    /// more data.
     pub send_buffer_limited_ms: Option<f64>,
     /// The most bytes granted by the response scheduler and not yet sent, in whichever layer, heads
     /// of responses included; null if nothing was scheduled.
@@ -179,11 +179,11 @@ pub struct InForce {
     /// UDP payload of a full packet; QUIC only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packet_bytes: Option<u16>,
-    /// Why the handshake or the connection failed; null if it ended in order.
+    /// The reason why the handshake or the connection failed; null if it ended in order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// Why the server itself ended the connection, which is no fault of the path; TCP only, since
-    /// QUIC sends its client an error code.
+    /// The reason why the server itself ended the connection, which is no fault of the path; TCP
+    /// only, since QUIC sends its client an error code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_error: Option<String>,
 }

@@ -38,7 +38,7 @@ async fn by_the_kernel(due: Instant) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Without tokio's own timers: using one panics.
+    /// Waits on a runtime without tokio's own timers, on which using one panics.
     fn waited(wait: Duration) -> Duration {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()

@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// How and at which addresses a site is served.
+/// The addresses at which a site is served, and how.
 #[derive(Clone)]
 pub struct ServerOptions {
     /// Local addresses to bind: `0.0.0.0` and `::` serve every address that is local to the

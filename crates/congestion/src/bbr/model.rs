@@ -6,7 +6,7 @@ use eyelevel_units::{Duration, Instant};
 
 /// The rounds whose largest sample is the bandwidth: one cycle and two.
 const BANDWIDTH_ROUNDS: u64 = 10;
-/// How long the smallest round trip time is valid.
+/// The time for which the smallest round trip time is valid.
 const RTT_MIN_TIME: Duration = Duration::from_secs(10);
 /// The growth below which a round counts as full, in percent: three such rounds in a row mean that
 /// the pipe is full.

@@ -6,7 +6,7 @@ use eyelevel_units::{Duration, Instant};
 pub trait Growth: Debug + Clone + Default + Send + Sync + 'static {
     /// The controller's name.
     const NAME: &'static str;
-    /// How its slow start ends unless the settings override it.
+    /// The end of its slow start unless the settings override it.
     const SLOW_START: SlowStart;
 
     /// Returns the window in packets after a congestion event in a window of `window_packets`.

@@ -29,11 +29,11 @@ const SHORT_BITS: u32 = 8;
 struct Tables {
     /// Codes by byte.
     codes: [u32; 257],
-    /// By length: the first code, the index of its symbol, and the number of codes.
+    /// The first code of each length, the index of its symbol, and the number of codes.
     lengths: [(u32, u16, u16); BITS_MAX + 1],
     /// Symbols by code.
     symbols: [u16; 257],
-    /// By the next eight bits: the symbol and its length; 0 if the code is longer.
+    /// The symbol and its length for the next eight bits; 0 if the code is longer.
     short: [(u8, u8); 1 << SHORT_BITS],
 }
 

@@ -52,7 +52,7 @@ pub struct FieldLine<'a> {
 /// Whether a field goes into the dynamic table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexing {
-    /// If there is room.
+    /// Yes, if there is room.
     Allowed,
     /// No, because the value will not repeat.
     Skipped,

@@ -85,9 +85,9 @@ impl Parameters {
 /// each flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Control {
-    /// When the delay will have been above target for one interval; `None` while it is below.
+    /// Time when the delay will have been above target for one interval; `None` while it is below.
     first_above: Option<Instant>,
-    /// When the next packet is to be dropped, while `dropping`.
+    /// Time when the next packet is to be dropped, while `dropping`.
     drop_next: Instant,
     /// Drops since `dropping` began, and that count when it last began.
     count: u32,

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FatesSpec {
-    /// For each packet its delay from arrival to release in milliseconds, or null if it was
-    /// dropped. In a file one per line, `lost` for a dropped one.
+    /// The delay of each packet from arrival to release in milliseconds, or null if it was dropped.
+    /// In a file one per line, `lost` for a dropped one.
     pub delays_ms: Recorded<Option<f64>>,
     /// Whether the list repeats; if not, later packets pass at once.
     #[serde(default)]

@@ -47,7 +47,7 @@ pub(crate) struct Rate<P> {
     transmitter: Transmitter,
     queue: Queue<P>,
     in_transmission: Option<QueuedPacket<P>>,
-    /// When the packet in transmission leaves, or when the last one left.
+    /// Time when the packet in transmission leaves, or when the last one left.
     busy_until: Instant,
 }
 

@@ -18,7 +18,8 @@ pub(crate) struct Arrival {
 /// The arrivals of one direction, for the trial's record.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct ArrivalSummary {
-    /// How long packets with a stamp waited in their device, from the kernel's stamp to the read.
+    /// The time that packets with a stamp waited in their device, from the kernel's stamp to the
+    /// read.
     #[serde(flatten)]
     pub lateness: LatenessSummary,
     /// Packets without a stamp: their arrival is the read.

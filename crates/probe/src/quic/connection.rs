@@ -54,9 +54,9 @@ pub struct QuicOutcome {
     pub timeline: Timeline,
     /// The read that completed the handshake.
     pub completing: Option<Received>,
-    /// When the first byte of the request was sent.
+    /// Time when the first byte of the request was sent.
     pub first_request_byte_ns: Option<u64>,
-    /// When the response's head had arrived.
+    /// Time when the response's head had arrived.
     pub first_byte_ns: Option<u64>,
     /// The response's head.
     pub head: Option<Head>,
@@ -86,7 +86,7 @@ pub(super) struct Driver<'a> {
     /// Whether the body has ended or reached its limit.
     pub(super) is_body_over: bool,
     is_connected: bool,
-    /// When the wait for a ticket ends; `None` if not yet answered, or over.
+    /// End of the wait for a ticket; `None` if not yet answered, or over.
     ticket_until: Option<Instant>,
     is_ticket_given_up: bool,
     /// Time of cryptography before the first datagram was sent, which is in no other time.

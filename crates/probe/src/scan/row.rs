@@ -56,7 +56,7 @@ impl ScanRow {
         }
     }
 
-    /// How much a host of a name is worth beside another: TLS 1.3, TLS, an address, nothing.
+    /// Returns the rank of a name's hosts in a comparison: TLS 1.3, TLS, an address, nothing.
     pub(super) fn rank(&self) -> u8 {
         match (self.tls13, &self.tls_version, self.address) {
             (Some(true), ..) => 3,
@@ -73,8 +73,8 @@ impl ScanRow {
         self.https_record_ech = Some(records.iter().any(|record| record.has_ech));
     }
 
-    /// What an attempt over TCP gave, a failed one, too: a certificate that is not trusted comes
-    /// after the version and the key exchange were agreed on.
+    /// Records an attempt over TCP, even a failed one: a certificate is refused after the version
+    /// and the key exchange were agreed on.
     pub(super) fn note_tls(&mut self, row: Row) {
         self.tcp_handshake_us = row.tcp_handshake_us;
         self.tls_handshake_us = row.tls_handshake_us;
@@ -107,7 +107,8 @@ impl ScanRow {
     }
 }
 
-/// Whether the field `Alt-Svc` names HTTP/3 (RFC 7838, section 3; RFC 9114, section 3.1.1).
+/// Returns whether the field `Alt-Svc` announces HTTP/3 (RFC 7838, section 3; RFC 9114, section
+/// 3.1.1).
 fn offers_h3(alt_svc: Option<&str>) -> bool {
     let services = alt_svc.unwrap_or_default().split([',', ';']);
     services
@@ -115,7 +116,7 @@ fn offers_h3(alt_svc: Option<&str>) -> bool {
         .any(|(name, _)| is_h3(name.trim()))
 }
 
-/// HTTP/3, or one of its drafts.
+/// Returns whether a protocol is HTTP/3, or one of its drafts.
 fn is_h3(name: &str) -> bool {
     name == "h3" || name.starts_with("h3-")
 }

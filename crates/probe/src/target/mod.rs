@@ -80,7 +80,7 @@ impl Default for TargetConfig {
 pub struct Target {
     /// The authority to trust, as PEM.
     pub authority_pem: String,
-    /// Where they listen.
+    /// The address where they listen.
     pub address: SocketAddr,
     /// The servers' time of cryptography.
     pub work: Arc<Work>,

@@ -8,6 +8,6 @@ pub use heard::heard_by_a_client;
 pub use stream::{Observed, TlsStream};
 pub use trust::{Trust, client_config, warm_up};
 
-/// How long to wait for a ticket after the response: servers send it with the end of the handshake,
+/// The longest wait for a ticket after the response: servers send it with the end of the handshake,
 /// before they answer, so only one that was lost on the way arrives later.
 pub const TICKET_WAIT: std::time::Duration = std::time::Duration::from_secs(1);

@@ -23,9 +23,9 @@ pub struct Observed {
     pub crypto_ns: u64,
     /// The read that completed the handshake.
     pub completing: Option<Received>,
-    /// When the first byte of a request was sent.
+    /// Time when the first byte of a request was sent.
     pub first_request_byte_ns: Option<u64>,
-    /// When the data read last had arrived.
+    /// Time when the data read last had arrived.
     pub last_arrival_ns: Option<u64>,
     /// The error of TLS, which the stream's own error hides.
     pub tls_error: Option<Failure>,

@@ -16,13 +16,13 @@ use std::time::Duration;
 const PRIORITY: &str = "u=5";
 const LATE_PRIORITY: &str = "u=0";
 
-/// When an urgent request was sent and answered, and how much of the other body had arrived at
-/// either time, on the caller's clock.
+/// The times when an urgent request was sent and answered, and how much of the other body had
+/// arrived at either, on the caller's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Late {
-    /// When the urgent request was sent.
+    /// The time when the urgent request was sent.
     pub asked_ns: u64,
-    /// When the first byte of its body was read.
+    /// The time when the first byte of its body was read.
     pub first_byte_ns: u64,
     /// Bytes of the other body that had arrived when the urgent request was sent.
     pub body_bytes_asked: u64,

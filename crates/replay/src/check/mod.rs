@@ -42,7 +42,7 @@ pub struct Difference {
     pub method: String,
     /// The request's URL.
     pub url: String,
-    /// What differs, in one line.
+    /// The difference, in one line.
     pub what: String,
 }
 
@@ -86,7 +86,7 @@ pub async fn check(
     Ok(report)
 }
 
-/// Where an origin is served, and how to connect to it.
+/// An origin's address, and how to connect to it.
 struct Server<'a> {
     address: SocketAddr,
     host: &'a str,

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// How a response was found; `docs/reference/matching.md` has the rules.
+/// The rule by which a response was found; `docs/reference/matching.md` has the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum How {
     /// The same method and URL.

@@ -42,7 +42,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// The rule that decided.
+    /// Returns the rule that decided.
     pub fn how(&self) -> How {
         match self {
             Self::Match { how, .. } => *how,
@@ -72,7 +72,7 @@ enum Found {
     },
 }
 
-/// How often each recorded request was answered: the state for repeated requests, kept apart so
+/// The number of answers to each recorded request: the state for repeated requests, kept apart so
 /// that the matcher is shared and constant.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(HashMap<usize, usize>);

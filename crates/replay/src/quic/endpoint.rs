@@ -31,8 +31,8 @@ pub(super) const UNIDIRECTIONAL_STREAMS_MAX: u32 = 16;
 const CLIENT_INITIAL_WINDOW_PACKETS: u64 = 32;
 /// The limit of unsent bytes in a connection whose stack sets none.
 const NOT_SENT_BYTES_MAX: u64 = 24 * 1024;
-/// If the scheduler bounds unsent bytes, noq must accept all that it is given: far more than any
-/// client's window.
+/// The send window if the scheduler bounds unsent bytes: far more than any client's window, since
+/// noq must then accept all that it is given.
 const SEND_WINDOW_BYTES: u64 = 1 << 32;
 /// The socket's receive buffer, as large as Chromium requests, for when an end has no processor;
 /// the kernel doubles it and counts whole buffers, some 2.3 kB per packet. With its default of 208

@@ -157,7 +157,7 @@ impl Schedule {
         self.is_set = false;
     }
 
-    /// The kernel's timer expired, and is not set any more.
+    /// Records that the kernel's timer expired, and is no longer set.
     fn on_expiry(&mut self) {
         self.is_set = false;
     }
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn near_deadlines_are_the_kernels_and_far_ones_tokios() {
-        // Without tokio's own timers: whoever asks for one panics.
+        // Without tokio's own timers: using one panics.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .build()

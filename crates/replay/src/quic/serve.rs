@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// How long a server that ends waits for its connections, which only send GOAWAY.
+/// The longest wait of a server that ends for its connections, which only send GOAWAY.
 const GOODBYE_MAX: Duration = Duration::from_millis(200);
 
 /// Accepts connections on one endpoint until `stopping`, or until it is dropped, which drops every

@@ -194,7 +194,7 @@ mod tests {
             frame(4, 0, &[]),
             frame(H2_RST_STREAM, 1, &[0; 4]),
             frame(H2_HEADERS, 5, &[]),
-            // Ten bytes of padding and a priority; the section goes on in a second frame.
+            // Ten bytes of padding and a priority; the section continues in a second frame.
             flagged(H2_HEADERS, PADDED | PRIORITY, 7, &[10; 100]),
             flagged(H2_CONTINUATION, END_HEADERS, 7, &[0x82; 20]),
         ] {

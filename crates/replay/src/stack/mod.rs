@@ -126,7 +126,7 @@ pub enum ChainBytes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NamedChainBytes {
-    /// As large as each host's recorded chain; unpadded if that is unknown or shorter.
+    /// The size of each host's recorded chain; unpadded if that is unknown or shorter.
     Recorded,
 }
 

@@ -242,7 +242,7 @@ fn own_fault(error: &(dyn std::error::Error + 'static)) -> bool {
     !is_gone && error.source().is_none_or(own_fault)
 }
 
-/// How a request arrived and its response is sent.
+/// The protocol by which a request arrived and its response is sent.
 enum Way {
     Http1(Arc<Mutex<ConnectionRecord>>),
     /// The connection's gate, and the request's stream if it is known.

@@ -34,7 +34,7 @@ pub struct CellSpec {
     pub light: Recorded<LightTrain>,
     /// The saturated recording: opportunities in whole milliseconds; in a file one per line.
     pub heavy: Recorded<u64>,
-    /// How long nothing leaves until the next packet begins a train, in milliseconds.
+    /// Idle time after which the next packet begins a train, in milliseconds.
     #[serde(default)]
     pub idle_ms: f64,
     /// Bytes that an opportunity carries, in both recordings.
@@ -137,7 +137,7 @@ pub(crate) struct Cell<P> {
     opportunity_bytes: u64,
     origin: Instant,
     train: Option<Train>,
-    /// When the last packet leaves or has left, as far as it is known.
+    /// Time when the last packet leaves or has left, as far as it is known.
     last_left: Instant,
     travelling: VecDeque<Travelling<P>>,
     heavy: TraceLink<P>,

@@ -34,8 +34,8 @@ pub enum JitterDistribution {
     Recorded {
         /// Delays in milliseconds; in a file one per line.
         delays_ms: Recorded<f64>,
-        /// How long each value applies, in milliseconds; without it each packet takes the next
-        /// value.
+        /// Time for which each value applies, in milliseconds; without it each packet takes the
+        /// next value.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         interval_ms: Option<f64>,
     },

@@ -93,7 +93,7 @@ pub(crate) struct Schedule<P> {
     transmitter: Transmitter,
     queue: Queue<P>,
     in_transmission: Option<QueuedPacket<P>>,
-    /// When the packet in transmission leaves, or when the last one left.
+    /// Time when the packet in transmission leaves, or when the last one left.
     busy_until: Instant,
     /// Time that the packet in transmission still needs, at the transmitter's rate, while the rate
     /// is 0.

@@ -22,8 +22,8 @@ pub trait Link {
 /// the first packets leave by small grants; a continuous sender gets the whole capacity of the
 /// cell. The delay and the grants change slowly, the rate faster.
 pub struct Known {
-    /// In turn: milliseconds of the delay and the grant, and of a packet by small and by large
-    /// grants; each holds for 50 ms.
+    /// The course of the link in steps of 50 ms: milliseconds of the delay and the grant, and of a
+    /// packet by small and by large grants.
     course: Vec<(f64, f64, f64, f64)>,
     last_left: u64,
     /// Packets since the link was idle.

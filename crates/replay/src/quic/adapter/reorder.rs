@@ -21,7 +21,7 @@ pub(super) struct Reordered {
     pieces: Pieces,
 }
 
-/// Why reading stopped.
+/// The reason why reading stopped.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReorderError {
     #[error(transparent)]

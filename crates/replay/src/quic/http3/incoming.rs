@@ -17,7 +17,7 @@ pub(super) struct Incoming<'a> {
     is_over: bool,
 }
 
-/// Why a request's stream is not read to its end.
+/// The reason why a request's stream is not read to its end.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// A protocol violation of the client.
