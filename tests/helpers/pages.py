@@ -64,6 +64,17 @@ NEXT_PAGE = (
     "<!doctype html><link rel=icon href=data:,><body style='background:rgb(0,0,160)'>"
     "<img src=/2.png width=200 height=100>"
 )
+# A button and a field whose handlers keep the main thread for a time; and a link.
+INTERACTIVE_PAGE = """<!doctype html><link rel=icon href=data:,><body style='margin:0'>
+<h1>Interact</h1><button id=menu>Menu</button><input id=search><a href=/next>next</a><p id=out></p>
+<script>
+const work = () => { for (const end = performance.now() + {}; performance.now() < end;); };
+document.getElementById('menu').onclick = () => {
+  work();
+  document.getElementById('out').textContent = 'open';
+};
+document.getElementById('search').onkeydown = work;
+</script>"""
 HERO_PAGE = (
     "<!doctype html><link rel=icon href=data:,><body style='margin:0'><img src={} width=1280 "
     "height=420 style='display:block'><h1>A heading</h1>" + "<p>Some words.</p>" * 5
@@ -108,6 +119,8 @@ BODIES: dict[str, tuple[str, bytes]] = {
         b" while (performance.now() < end); }, 50)</script>",
     ),
     "/steps": ("text/html", STEPS_PAGE.encode()),
+    "/blocks": ("text/html", INTERACTIVE_PAGE.replace("{}", "100", 1).encode()),
+    "/answers": ("text/html", INTERACTIVE_PAGE.replace("{}", "0", 1).encode()),
     "/hero": ("text/html", HERO_PAGE.format("/5.png").encode()),
     "/largest": ("text/html", (HERO_PAGE.format("/5.png") + LARGEST_SCRIPT).encode()),
     "/largest-moved": (

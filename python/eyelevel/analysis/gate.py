@@ -36,7 +36,7 @@ from eyelevel.analysis.stats.sequential import Horizon
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.blocks import Floats, limits_by_site, loads_by_repetition
 from eyelevel.base.errors import ExpectedError, unknown
-from eyelevel.plan.user_timings import is_user_timing, with_unit
+from eyelevel.plan.user_timings import full_name, is_user_timing
 
 _NUMBER = r"\d+(?:\.\d+)?"
 _CONDITION = re.compile(
@@ -54,15 +54,6 @@ _EXAMPLES = (
 
 _BLOCKS_MIN = 2
 """The fewest blocks with which a gain has an error."""
-
-SHORT_NAMES = {
-    "fcp": "first_contentful_paint_ms",
-    "lcp": "largest_contentful_paint_ms",
-    "plt": "page_load_time_ms",
-    "si": "speed_index_ms",
-    "ttfb": "time_to_first_byte_ms",
-}
-"""The short names of metrics."""
 
 
 class GateError(ExpectedError):
@@ -93,19 +84,18 @@ def parse_condition(
 ) -> Condition:
     """Parse `STACK.METRIC[.pN] worse than STACK by X% [on NETWORK]`, or `... above 2.5 s ...`.
 
-    A metric may be named without its unit, or by SHORT_NAMES; a page's own is `mark:NAME` or
+    A metric may be named without its unit, or by its short name; a page's own is `mark:NAME` or
     `measure:NAME`, whose name has no space and no dot here. Raises GateError.
     """
     found = _CONDITION.fullmatch(text.strip())
     if found is None:
         raise GateError(f"--fail-if: `{text}` cannot be read; write it like {_EXAMPLES}")
-    named = SHORT_NAMES.get(found["metric"], found["metric"])
-    metric = with_unit(named) if named in metrics or is_user_timing(named) else f"{named}_ms"
+    metric = full_name(found["metric"], metrics)
     known_metrics = [metric] if is_user_timing(metric) else metrics
     for kind, word, known in (
         ("stack", found["stack"], stacks),
         ("stack", found["reference"] or found["stack"], stacks),
-        ("metric", metric if metric in known_metrics else named, known_metrics),
+        ("metric", metric, known_metrics),
         ("network", found["network"] or networks[0], networks),
     ):
         if word not in known:

@@ -8,11 +8,12 @@ from eyelevel.analysis.gains.cells import Cell
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.plan.user_timings import is_user_timing
 
-# The Core Web Vitals; not every browser reports them.
+# The Core Web Vitals; not every browser reports them, and the last needs steps after the load.
 VITALS = (
     "largest_contentful_paint_ms",
     "cumulative_layout_shift_score",
     "total_blocking_time_ms",
+    "interaction_to_next_paint_ms",
 )
 # Wolsing's five, two that locate where a difference begins, and the vitals.
 REPORT_METRICS = (

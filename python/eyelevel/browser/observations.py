@@ -222,6 +222,27 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
+class Interaction:
+    """A click or a key (Event Timing)."""
+
+    event: str
+    """Name of its event whose handlers took longest, such as `click` or `keydown`."""
+    at_ms: float
+    """Time of that event, from navigation start."""
+    input_delay_ms: float
+    """From the event to its first handler."""
+    processing_ms: float
+    """From there to the end of its last handler."""
+    duration_ms: float
+    """Duration of the longest event, from the input to the next frame after its handlers; the
+    browser rounds it to 8 ms."""
+
+    def as_record(self) -> JsonObject:
+        """Return the interaction as an entry of the record's `interactions`."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
 class StepLoad:
     """Observations of one step after the load; times in milliseconds from navigation start."""
 
@@ -240,14 +261,21 @@ class StepLoad:
     capped: bool = False
     final_picture_matches: bool | None = None
     failed: str | None = None
+    interactions: tuple[Interaction, ...] = ()
+    """Interactions with the page that was loaded; those below 16 ms are not reported."""
+    interaction_count: int = 0
+    """Number of interactions with it, the unreported ones included."""
     objects: tuple[ObjectLoad, ...] = ()
     frames: tuple[Frame, ...] = ()
     """Frames of the step; the first is the state at its beginning."""
 
     def as_record(self) -> JsonObject:
         """Return the step as an entry of the record's `after_load`, without its frames."""
-        left_out = ("frames", "begun_ms")
+        left_out = ("frames", "begun_ms", "interactions", "interaction_count")
         fields = {name: getattr(self, name) for name in self.__slots__ if name not in left_out}
+        if self.interaction_count:
+            fields["interactions"] = [each.as_record() for each in self.interactions]
+            fields["interaction_count"] = self.interaction_count
         return {**fields, "objects": [item.as_record() for item in self.objects]}
 
 

@@ -4,8 +4,9 @@ Input is the browser's own (`PageInput`), so that the page's handlers, lazy imag
 as they do to a user. A step's time zero is the moment before its input is sent. It ends as a load
 does: when the browser has handled the input and nothing was requested or painted for the quiet
 second since, or at the cap. A click that opens another page waits for that page's load event. An
-element is scrolled into view before it is clicked: requests and paints of that are over by time
-zero and in none of the step's numbers.
+element is scrolled into view before it is clicked, and gets the focus before text is typed:
+requests and paints of that are over by time zero and in none of the step's numbers. Interactions
+are read as long as the page that was loaded is there: a click that opens another page leaves none.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from typing import Protocol
 
 from eyelevel.base.errors import CommandError, PageAnswerError
 from eyelevel.base.json_types import JsonObject
-from eyelevel.browser.observations import LoadSettings, RawLoad, StepLoad
+from eyelevel.browser.observations import Interaction, LoadSettings, RawLoad, StepLoad
 from eyelevel.browser.waiting import Pump, QuietRule, rule_from_now, wait_for_end
-from eyelevel.plan.steps import Step
+from eyelevel.plan.steps import INTERACTIONS, Step
 
 FIND_TIMEOUT_S = 5.0
 """Time limit for finding an element to click and scrolling it into view."""
@@ -40,7 +41,9 @@ NOT_SHOWN = "the element is not shown"
 Reply = JsonObject
 
 Act = Callable[[Callable[[str], None]], None]
-"""Sends a step's input without waiting; calls its argument with an error text if it failed."""
+"""Sends a step's input without waiting, except between keys; calls its argument with an error text
+if it failed.
+"""
 
 
 class PageInput(Protocol):
@@ -67,6 +70,13 @@ class PageInput(Protocol):
         """Return load event and First Contentful Paint of the opened page, CLOCK_MONOTONIC seconds.
 
         Both are None if no page was opened. Raises `PageAnswerError`.
+        """
+
+    def read_interactions(self) -> tuple[tuple[Interaction, ...], int]:
+        """Return the step's interactions by Event Timing, and their number with those too short for
+        it; none where the browser does not report them.
+
+        Raises `PageAnswerError`.
         """
 
     def final_picture_matches(self, deadline: float) -> bool | None:
@@ -122,6 +132,7 @@ class AfterLoad:
         self._waits = waits
         self._navigation_start_s = navigation_start_s
         self._failed = ""
+        self._documents = page_input.documents
         self.done: list[StepLoad] = []
         """Steps performed so far; `split_by_steps` adds their objects and frames."""
 
@@ -147,7 +158,7 @@ class AfterLoad:
             now_ms = self._ms(time.monotonic())
             failed = f"`{step.text}`: {error}"
             return StepLoad(step.text, now_ms, now_ms, now_ms, failed=failed)
-        if step.verb == "click":
+        if step.verb in ("click", "type"):
             wait_for_end(rule, self._pump, self._waits, lambda: "")
         before = self._input.documents
         rule = rule_from_now(self._settings)
@@ -166,12 +177,16 @@ class AfterLoad:
         matches: bool | None = None
         load_event_s: float | None = None
         paint_s: float | None = None
+        interactions: tuple[Interaction, ...] = ()
+        count = 0
         if not self._failed:
             deadline = time.monotonic() + CHECK_TIMEOUT_S
             if verdict != "capped":
                 matches = self._input.final_picture_matches(deadline)
             try:
                 load_event_s, paint_s = self._input.read_opened_s()
+                if step.verb in INTERACTIONS and self._input.documents == self._documents:
+                    interactions, count = self._input.read_interactions()
             except PageAnswerError as error:
                 note(str(error))
         return StepLoad(
@@ -185,6 +200,8 @@ class AfterLoad:
             capped=verdict == "capped",
             final_picture_matches=matches,
             failed=self._failed or None,
+            interactions=interactions,
+            interaction_count=count,
         )
 
     def _is_busy(self) -> bool:

@@ -14,7 +14,13 @@ from eyelevel.base.json_types import JsonObject
 from eyelevel.base.settings import LISTED, About, Checked, DurationS, Settings
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stacks import ConnectionType, ConnectionTypeSetting, Stack, Visit, Visitor
-from eyelevel.plan.steps import STEPS_MAX, Step, parse_step
+from eyelevel.plan.steps import (
+    INTERACTION_METRIC,
+    STEPS_MAX,
+    Step,
+    has_interaction,
+    parse_step,
+)
 from eyelevel.plan.time_limit import LIMIT_S_MIN, time_limit_s
 
 
@@ -184,7 +190,8 @@ class Browser(Settings):
         LISTED,
         About(
             "a step after the load, measured separately: `scroll end`, `scroll 800`, `click "
-            "SELECTOR`, `script JAVASCRIPT`"
+            "SELECTOR`, `type SELECTOR=TEXT`, `key Enter`, `script JAVASCRIPT`",
+            tried=("interactions", "actions"),
         ),
     ] = ()
     netlog: Annotated[bool, About("keep Chromium's network log for each load")] = False
@@ -277,6 +284,27 @@ class Browser(Settings):
                     f"`{key}`: this is a log of Chromium's; leave it out, since Firefox has "
                     "nothing like it"
                 )
+        if any(step.verb in ("key", "type") for step in self.steps):
+            return "after_load", (
+                "`after_load`: keys are pressed in Chromium alone; leave out steps with `key` and "
+                "`type`, or use Chromium"
+            )
+        return None
+
+    def find_refused_metric(self, metric: str) -> str | None:
+        """Return why no load with these settings has `metric`; None if loads may have it."""
+        if metric != INTERACTION_METRIC:
+            return None
+        if not self.is_chromium or not self.javascript:
+            return (
+                f'`{metric}` is read in Chromium, by a script; use `browser = "chromium"` and '
+                "leave out `javascript = false`"
+            )
+        if not has_interaction(self.steps):
+            return (
+                f"`{metric}` needs an interaction after the load; name one in `after_load` "
+                "(`--after-load`), like `click #menu`, `type #search=shoes` or `key Enter`"
+            )
         return None
 
     def limit_of(self, body_bytes: float, network: Network) -> float:

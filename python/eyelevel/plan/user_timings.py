@@ -1,6 +1,10 @@
-"""User timings as metrics: `mark:NAME`, a page's own moment, and `measure:NAME`, a duration."""
+"""User timings as metrics: `mark:NAME`, a page's own moment, and `measure:NAME`, a duration.
+
+The names by which metrics may be asked for.
+"""
 
 import re
+from collections.abc import Collection
 
 from eyelevel.base.json_types import JsonMapping
 
@@ -22,3 +26,28 @@ def user_timings(record: JsonMapping) -> dict[str, float]:
     """Return the user timings of a load's record, in ms by metric."""
     navigation = record["navigation"] or {}
     return {f"{name}{UNIT}": float(ms) for name, ms in navigation.get("user_timings", {}).items()}
+
+
+SHORT_NAMES = {
+    "cls": "cumulative_layout_shift_score",
+    "fcp": "first_contentful_paint_ms",
+    "inp": "interaction_to_next_paint_ms",
+    "lcp": "largest_contentful_paint_ms",
+    "plt": "page_load_time_ms",
+    "si": "speed_index_ms",
+    "tbt": "total_blocking_time_ms",
+    "ttfb": "time_to_first_byte_ms",
+}
+"""The short names of metrics."""
+
+
+def full_name(named: str, known: Collection[str]) -> str:
+    """Return the metric that `named` stands for: a short name, or one without its unit.
+
+    A name that stands for none of `known` is returned as it is.
+    """
+    named = SHORT_NAMES.get(named, named)
+    if is_user_timing(named):
+        return with_unit(named)
+    units = (f"{named}{UNIT}", f"{named}_score")
+    return named if named in known else next((name for name in units if name in known), named)

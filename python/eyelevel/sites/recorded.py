@@ -1,5 +1,6 @@
 """Find recorded sites: by path, or by the name of a shipped one."""
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -7,7 +8,7 @@ from functools import cache
 from glob import glob
 from pathlib import Path
 
-from eyelevel.base.errors import PlanError
+from eyelevel.base.errors import LabError, PlanError, nearest
 from eyelevel.base.json_types import JsonObject
 from eyelevel.lab.binary import run_tool
 from eyelevel.plan.networks.origin_rtt import places_of
@@ -104,6 +105,8 @@ def open_site(name: str) -> RecordedSite:
             raise PlanError([str(error)]) from error
     elif is_archive_path(name) or Path(name).is_file():
         path = Path(name)
+        if not path.exists() and (near := _find_nearest(path)):
+            raise LabError(f"cannot open {name}: there is no such file; did you mean `{near}`?")
     elif name in list_shipped():
         path = list_shipped()[name]
     else:
@@ -112,6 +115,15 @@ def open_site(name: str) -> RecordedSite:
             [f"there is no recorded site `{name}`; shipped: {known}; or give a WACZ or WARC file"]
         )
     return RecordedSite(recording_name(path), path, site_info(path)["digest"])
+
+
+def _find_nearest(path: Path) -> str | None:
+    """Return the recording beside a missing one whose name is most similar."""
+    with contextlib.suppress(OSError):
+        names = [each.name for each in path.parent.iterdir() if is_archive_path(each.name)]
+        if near := nearest(path.name, names):
+            return str(path.with_name(near))
+    return None
 
 
 def recording_name(path: Path) -> str:

@@ -303,6 +303,17 @@ class FrameEntry(TypedDict):
 
 
 @with_config(OBSERVED)
+class InteractionEntry(TypedDict):
+    """A click or a key (Event Timing); `at_ms` from navigation start."""
+
+    event: str
+    at_ms: TimeMs
+    input_delay_ms: Milliseconds
+    processing_ms: Milliseconds
+    duration_ms: Milliseconds
+
+
+@with_config(OBSERVED)
 class StepEntry(TypedDict):
     """One step after the load; times from navigation start."""
 
@@ -315,6 +326,8 @@ class StepEntry(TypedDict):
     capped: bool
     final_picture_matches: bool | None
     failed: str | None
+    interactions: NotRequired[list[InteractionEntry]]  # only if there was one
+    interaction_count: NotRequired[Count]
     objects: list[LoadedObject]
     frames: list[FrameEntry]
 

@@ -11,7 +11,6 @@ from synthetic_run import SITES, read_run
 
 from eyelevel.analysis.claims import verdict
 from eyelevel.analysis.gate import (
-    SHORT_NAMES,
     GateError,
     check_conditions,
     decide,
@@ -26,6 +25,7 @@ from eyelevel.analysis.stats.quantile_gain import blocks_to_part, compute_bounde
 from eyelevel.analysis.stats.sequential import Horizon
 from eyelevel.cli.results.gate import conclude
 from eyelevel.plan.presets import preset_text
+from eyelevel.plan.user_timings import SHORT_NAMES
 
 TEXT = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 12")
 STACKS, NETWORKS = ["tcp", "tcp+", "quic"], ["dsl", "lte"]
@@ -63,8 +63,10 @@ def test_names_may_have_dots_and_spaces():
 
 @pytest.mark.parametrize(("short", "metric"), SHORT_NAMES.items())
 def test_a_metric_has_its_short_name(short, metric):
-    found = parse_condition(f"tcp.{short}.p75 above 2.5 s", ["tcp"], list(METRICS_BY_NAME), ["dsl"])
-    assert found.metric == metric and found.limit == 2500
+    unit, limit = (" s", 2500) if metric.endswith("_ms") else ("", 2.5)
+    text = f"tcp.{short}.p75 above 2.5{unit}"
+    found = parse_condition(text, ["tcp"], list(METRICS_BY_NAME), ["dsl"])
+    assert found.metric == metric and found.limit == limit
 
 
 @pytest.mark.parametrize(

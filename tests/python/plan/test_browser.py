@@ -5,6 +5,7 @@ import pytest
 from eyelevel.base.errors import PlanError
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.steps import parse_step
 from eyelevel.plan.trials import Site, expand
 
 PLAIN = """\
@@ -109,10 +110,48 @@ def test_steps_are_checked_and_stand_in_the_identity():
         ("scrol end", "unknown step `scrol`; did you mean `scroll`?"),
         ("scroll far", "`scroll far` is not a step; write `scroll end` or `scroll 800`"),
         ("click", "write `click SELECTOR`"),
+        ("key enter", "unknown key `enter`; did you mean `Enter`?"),
+        ("type #search", "write `type SELECTOR=TEXT`"),
+        ("type #search=" + "x" * 51, "a text of 1 to 50 characters"),
     ):
         with pytest.raises(PlanError, match=r"plan\.toml:6:") as found:
             parse_plan(PLAIN + f'after_load = ["{step}"]\n', "plan.toml")
         assert said in str(found.value)
+
+
+def test_a_text_is_typed_key_by_key_behind_the_first_equals_sign_outside_brackets():
+    step = parse_step("type form input[name=q] = a=1")
+    assert (step.selector, [key.text for key in step.keys]) == (
+        "form input[name=q]",
+        [" ", "a", "=", "1"],
+    )
+    assert [(key.code, key.number) for key in step.keys] == [
+        ("Space", 32),
+        ("KeyA", 65),
+        ("", 0),
+        ("Digit1", 49),
+    ]
+    (enter,) = parse_step("key Enter").keys
+    assert (enter.name, enter.text, enter.number) == ("Enter", "\r", 13)
+    assert parse_step("click a[href='#menu=1']").selector == "a[href='#menu=1']"
+
+
+def test_interaction_to_next_paint_needs_an_interaction_in_chromium():
+    asked = 'primary_metric = "inp"\n'
+    with pytest.raises(PlanError, match=r"plan\.toml:6: .* needs an interaction after the load"):
+        parse_plan(PLAIN + asked + 'after_load = ["scroll end"]\n', "plan.toml")
+    plan = parse_plan(PLAIN + asked + 'after_load = ["key Enter"]\n', "plan.toml")
+    assert plan.primary_metric == "interaction_to_next_paint_ms"
+    for line, said in (
+        ('browser = "firefox"\n', "plan.toml:6: .* is read in Chromium"),
+        ("javascript = false\n", "plan.toml:6: .* is read in Chromium"),
+    ):
+        with pytest.raises(PlanError, match=said):
+            parse_plan(PLAIN + asked + 'after_load = ["click a"]\n' + line, "plan.toml")
+    with pytest.raises(
+        PlanError, match=r"plan\.toml:6: `after_load`: keys are pressed in Chromium"
+    ):
+        parse_plan(PLAIN + 'after_load = ["key a"]\nbrowser = "firefox"\n', "plan.toml")
 
 
 def test_firefox_takes_what_it_can_do():

@@ -9,6 +9,8 @@ Cumulative Layout Shift is how much visible content jumped (Layout Instability, 
 Blocking Time is the sum, over the main thread's tasks above 50 ms, of what exceeds these 50 ms,
 from First Contentful Paint on (web.dev/tbt). Lighthouse ends at Time to Interactive, which needs
 five quiet seconds that a load does not wait for: here the end of the load ends it.
+
+Interaction to Next Paint is that of the clicks and keys after the load (web.dev/inp).
 """
 
 from __future__ import annotations
@@ -127,3 +129,23 @@ def _blocking_ms(start_ms: float, length_ms: float, painted_ms: float) -> float:
     """
     after_ms = start_ms + length_ms - max(start_ms, painted_ms)
     return max(after_ms - LONG_TASK_MS, 0.0)
+
+
+INTERACTIONS_PER_OUTLIER = 50
+"""One interaction in so many is left out as an outlier: the value is about the 98th percentile."""
+
+
+def interaction_to_next_paint(record: JsonMapping) -> float | None:
+    """Return the duration of the longest interaction with the page, ms, less one for each 50; None
+    if there was none.
+
+    That is web-vitals' rule. A step that opens another page ends the interactions with this one.
+    """
+    durations: list[float] = []
+    count = 0
+    for step in record.get("after_load", ()):
+        durations += [each["duration_ms"] for each in step.get("interactions", ())]
+        count += step.get("interaction_count", 0)
+    durations.sort(reverse=True)
+    left_out = min(count // INTERACTIONS_PER_OUTLIER, len(durations) - 1)
+    return durations[left_out] if durations else None

@@ -14,6 +14,7 @@ from eyelevel.analysis.metrics.browser import (
     cumulative_layout_shift,
     dom_content_loaded,
     first_contentful_paint,
+    interaction_to_next_paint,
     largest_contentful_paint,
     largest_contentful_paint_parts,
     page_load_time,
@@ -220,6 +221,15 @@ METRICS: tuple[Metric, ...] = (
         "long.",
         "Layout Instability; web.dev/cls",
         cumulative_layout_shift,
+    ),
+    _from_record(
+        "interaction_to_next_paint_ms",
+        "Interaction to Next Paint (8 ms steps)",
+        "The longest of the clicks and keys of `after_load`, less one for each 50, from the input "
+        "to the next frame after its handlers; rounded to 8 ms by the browser. Only loads with "
+        "such a step have it.",
+        "Event Timing; web.dev/inp; web-vitals",
+        interaction_to_next_paint,
     ),
     _from_record(
         "received_bytes",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from eyelevel.base.errors import CommandError
+from eyelevel.base.errors import CommandError, PageAnswerError
 from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.chromium.capture import FrameCapture
 from eyelevel.browser.chromium.devtools import DevTools
+from eyelevel.browser.interactions import OBSERVE_SCRIPT, READ_SCRIPT, interactions_from
 from eyelevel.browser.messages import first_line, refusal_of
-from eyelevel.browser.page_timings import NavigationClock
+from eyelevel.browser.observations import Interaction, LoadSettings
+from eyelevel.browser.page_timings import WORLD, NavigationClock
 from eyelevel.browser.steps import (
     FIND_TIMEOUT_S,
     NO_ELEMENT,
@@ -21,7 +23,10 @@ from eyelevel.browser.steps import (
     Unanswered,
 )
 from eyelevel.browser.waiting import QuietRule
-from eyelevel.plan.steps import Step
+from eyelevel.plan.steps import Key, Step
+
+KEY_PAUSE_S = 0.1
+"""Seconds between two keys of a text: a fast typist's."""
 
 Send = Callable[[str, JsonObject], None]
 
@@ -33,7 +38,8 @@ class DevToolsInput:
         self,
         devtools: DevTools,
         page: str,
-        viewport_px: tuple[int, int],
+        main_frame: str,
+        settings: LoadSettings,
         capture: FrameCapture,
         clock: NavigationClock,
         lifecycle_s: dict[str, float],
@@ -41,7 +47,9 @@ class DevToolsInput:
     ) -> None:
         self._devtools = devtools
         self._page = page
-        self._viewport_px = viewport_px
+        self._main_frame = main_frame
+        self._viewport_px = settings.viewport_px
+        self._javascript = settings.browser.javascript
         self._clock = clock
         self._lifecycle_s = lifecycle_s
         self._follow = follow
@@ -70,6 +78,7 @@ class DevToolsInput:
 
     def prepare(self, step: Step) -> Act:
         """Return a function that performs the step; raises `CommandError` if that is impossible."""
+        self._observe_interactions()
         if step.verb == "script":
             parameters = {"expression": step.argument, "userGesture": True, "returnByValue": False}
             return lambda fail: self._send(fail)("Runtime.evaluate", parameters)
@@ -79,8 +88,54 @@ class DevToolsInput:
             wheel = {"type": "mouseWheel", "x": width / 2, "y": height / 2, "deltaX": 0}
             event = {**wheel, "deltaY": delta}
             return lambda fail: self._send(fail)("Input.dispatchMouseEvent", event)
-        x, y = self._place_of(step.argument)
+        if step.verb == "key":
+            return lambda fail: self._press(self._send(fail), step.keys)
+        node = self._find(step.selector)
+        if step.verb == "type":
+            self._call("DOM.focus", node)
+            return lambda fail: self._press(self._send(fail), step.keys)
+        x, y = self._place_of(node)
         return lambda fail: _click(self._send(fail), x, y)
+
+    def read_interactions(self) -> tuple[tuple[Interaction, ...], int]:
+        """Return the interactions since they were read last; none if scripts are off."""
+        if not self._javascript:
+            return (), 0
+        answer = self._evaluate(READ_SCRIPT)
+        offset_ms = (self._clock.last_start_s - self._clock.first_start_s) * 1e3
+        return interactions_from(answer, offset_ms)
+
+    def _observe_interactions(self) -> None:
+        """Collect the document's interactions from now on; nothing runs in it without scripts."""
+        if self._javascript:
+            self._evaluate(OBSERVE_SCRIPT)
+
+    def _evaluate(self, script: str) -> object:
+        named = {"frameId": self._main_frame, "worldName": WORLD}
+        world = self._call("Page.createIsolatedWorld", named)
+        context = {"contextId": world["executionContextId"], "returnByValue": True}
+        reply = self._call("Runtime.evaluate", {"expression": script, **context})
+        if "exceptionDetails" in reply:
+            raise PageAnswerError("the page's interactions cannot be read: the script failed there")
+        return reply.get("result", {}).get("value")
+
+    def _press(self, send: Send, keys: Sequence[Key]) -> None:
+        """Press the keys one after another, each after the one before it was handled."""
+        for number, key in enumerate(keys):
+            if number:
+                self._pump_until(time.monotonic() + KEY_PAUSE_S)
+                deadline = time.monotonic() + FIND_TIMEOUT_S
+                while self._inputs.count and self._devtools.pump(deadline):
+                    pass
+            event: JsonObject = {"key": key.name, "code": key.code}
+            event["windowsVirtualKeyCode"] = key.number
+            down = {"type": "keyDown", "text": key.text} if key.text else {"type": "rawKeyDown"}
+            send("Input.dispatchKeyEvent", {**event, **down})
+            send("Input.dispatchKeyEvent", {**event, "type": "keyUp"})
+
+    def _pump_until(self, deadline: float) -> None:
+        while self._devtools.pump(deadline):
+            pass
 
     def _send(self, fail: Callable[[str], None]) -> Send:
         def send(method: str, parameters: JsonObject) -> None:
@@ -89,10 +144,10 @@ class DevToolsInput:
 
         return send
 
-    def _place_of(self, selector: str) -> tuple[float, float]:
-        """Scroll an element into view; returns its centre, CSS pixels.
+    def _find(self, selector: str) -> JsonObject:
+        """Find an element, scroll it into view, and return its name for further calls.
 
-        Raises `CommandError` if none.
+        Raises `CommandError` if there is none.
         """
         root = self._call("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
         element = self._call("DOM.querySelector", {"nodeId": root, "selector": selector})
@@ -100,6 +155,10 @@ class DevToolsInput:
             raise CommandError(NO_ELEMENT)
         node = {"nodeId": element["nodeId"]}
         self._call("DOM.scrollIntoViewIfNeeded", node)
+        return node
+
+    def _place_of(self, node: JsonObject) -> tuple[float, float]:
+        """Return an element's centre, CSS pixels; raises `CommandError` if it is not shown."""
         quads = self._call("DOM.getContentQuads", node)["quads"]
         if not quads:
             raise CommandError(NOT_SHOWN)

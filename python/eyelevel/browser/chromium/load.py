@@ -247,7 +247,8 @@ class _Load:
         page_input = DevToolsInput(
             self._devtools,
             self._page,
-            self._settings.viewport_px,
+            self._main_frame,
+            self._settings,
             self._capture,
             self._clock,
             self._document.lifecycle_s,

@@ -11,7 +11,7 @@ from eyelevel.browser.cross_check import disagreement
 from eyelevel.browser.firefox.bidi import BiDi
 from eyelevel.browser.firefox.tab import FirefoxTab, text_answer
 from eyelevel.browser.messages import first_line, parse_answer, refusal_of
-from eyelevel.browser.observations import LoadSettings
+from eyelevel.browser.observations import Interaction, LoadSettings
 from eyelevel.browser.page_timings import WORLD
 from eyelevel.browser.steps import (
     FIND_TIMEOUT_S,
@@ -78,6 +78,10 @@ class BiDiInput:
             return (answer["timeOrigin"] + since_ms) / 1e3 - self._clock_ahead_s
 
         return at_s(answer["load"]), at_s(answer["firstContentfulPaint"])
+
+    def read_interactions(self) -> tuple[tuple[Interaction, ...], int]:
+        """Return none: plans that need them are refused."""
+        return (), 0
 
     def final_picture_matches(self, deadline: float) -> bool | None:
         """Return None: the screen recording can only be read after it ended."""

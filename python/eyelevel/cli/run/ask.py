@@ -31,7 +31,13 @@ from eyelevel.cli.values import EXAMPLE, is_page_url
 from eyelevel.load.quiet_host import WAIT_S_MAX
 from eyelevel.load.traces import read_stages, read_trace_file
 from eyelevel.plan.edits import EDITS, Edit, parse_change
-from eyelevel.plan.file.change import BLOCKS_MAX, BLOCKS_MIN, DEFAULT_BASE, question_plan
+from eyelevel.plan.file.change import (
+    BLOCKS_MAX,
+    BLOCKS_MIN,
+    DEFAULT_BASE,
+    question_plan,
+    toml_text,
+)
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.file.two_pages import DEFAULT_STACK, edit_plan, pages_plan
@@ -47,7 +53,7 @@ from eyelevel.report.sections.why import explain_causes
 from eyelevel.run.study.estimate import repetition_s
 from eyelevel.run.study.loop import Execution
 from eyelevel.sites.contents import MOSTLY, make_secure
-from eyelevel.sites.recorded import list_shipped, matching
+from eyelevel.sites.recorded import list_shipped, matching, open_site, site_info
 from eyelevel.store.disk import folder_beside, make_folder
 
 NETWORKS = "dsl,lte"
@@ -97,6 +103,20 @@ def ask(
     stack: Annotated[
         str, typer.Option(help="With AFTER: the stack that loads both.")
     ] = DEFAULT_STACK,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="The time that is compared, such as `lcp`, `inp` or `mark:hero`; Speed Index by "
+            "default."
+        ),
+    ] = None,
+    after_load: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A step after the load, such as `click #menu`, `type #search=shoes`, `key Enter` "
+            "or `scroll end`. Repeatable."
+        ),
+    ] = None,
     blocks: Annotated[int, typer.Option(min=2, help="The largest number of blocks.")] = BLOCKS_MAX,
     budget: Annotated[
         str | None,
@@ -137,19 +157,24 @@ def ask(
     _check_asked(after, change, base, stack, is_of_pages=is_of_pages)
     chosen, table, unusual = _networks(networks, users, users_rate, words)
     with_stack = (change or "", stack if is_of_pages else base)
-    question = _Question(*with_stack, chosen, blocks, table)
+    steps = after_load or []
+    question = _Question(*with_stack, chosen, blocks, table, _keys(metric, steps))
     places = [str(recording_of(page)) if _is_url(page) else page for page in pages]
     plan = question.plan(places)
     for page in pages:
         if _is_url(page):
             _record_where_absent(page, upstream_ca, allow or ())
+    if len(places) > 1:
+        _name_addresses(places)
     if budget is not None:
         question = replace(question, blocks=_blocks_within(plan, budget, blocks))
         plan = question.plan(places)
     # Options other than the defaults are in the name, so that each question has its own folder.
     usual = DEFAULT_STACK if is_of_pages else DEFAULT_BASE
     names = "-to-".join(each.name for each in plan.variants)
-    asked = [change or names, *([with_stack[1]] if with_stack[1] != usual else []), *unusual]
+    of_stack = [with_stack[1]] if with_stack[1] != usual else []
+    of_loads = [*([metric] if metric else []), *steps]
+    asked = [change or names, *of_stack, *unusual, *of_loads]
     directory = out or Path("results") / _folder(plan.sites[0], asked)
     again = "give the same command with --resume"
     execution = Execution(host_wait_s=host_wait_s, trace_files=plan.trace_files)
@@ -161,6 +186,18 @@ def ask(
         else:
             _print_answer(summary)
         _conclude(summary, inconclusive)
+
+
+def _name_addresses(places: Sequence[str]) -> None:
+    """Print the addresses of two recordings that are not of one: they may be of two pages."""
+    urls = [site_info(open_site(place).path)["main_url"] for place in places]
+    if urls[0] != urls[1]:
+        hints.print(
+            f"{places[0]} is of {urls[0]}, {places[1]} of {urls[1]}: they are compared as one page "
+            "before and after its change",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 def _check_page(page: str) -> None:
@@ -238,6 +275,13 @@ def _blocks_within(plan: Plan, budget: str, blocks_max: int) -> int:
     return min(blocks, blocks_max)
 
 
+def _keys(metric: str | None, steps: Sequence[str]) -> str:
+    """Return the keys of a plan for a metric and steps after the load."""
+    of_metric = f"primary_metric = {toml_text(metric)}\n" if metric is not None else ""
+    listed = ", ".join(map(toml_text, steps))
+    return of_metric + (f"after_load = [{listed}]\n" if steps else "")
+
+
 def _conclude(summary: Summary, inconclusive: Inconclusive | None) -> None:
     """Exit like a gate with an inconclusive condition if a comparison has no verdict."""
     opened = find_undecided(summary.contents)
@@ -288,8 +332,13 @@ class _Question:
     networks: list[str]
     blocks: int
     table: str
+    keys: str
+    """Further keys of the plan, each in a line."""
 
     def _text(self, places: Sequence[str]) -> str:
+        return self.keys + self._asked(places)
+
+    def _asked(self, places: Sequence[str]) -> str:
         how = self.networks, self.blocks, self.table
         if len(places) > 1:
             return pages_plan(places[0], places[1], self.stack, *how)

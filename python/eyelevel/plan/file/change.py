@@ -198,8 +198,7 @@ def _toml(value: object) -> str:
 
 def toml_text(text: str) -> str:
     """Return a string as TOML writes it."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    return json.dumps(text, ensure_ascii=False)  # whose escapes TOML has, too
 
 
 _PREFIX = "rtt:"

@@ -27,7 +27,7 @@ from eyelevel.plan.origin_rtts import with_plans
 from eyelevel.plan.plan import SMALLEST_EFFECT_OF_VARIANTS, Plan, is_archive_path
 from eyelevel.plan.stacks import EXTERNAL_SERVER_MARK, Stack
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
-from eyelevel.plan.user_timings import is_user_timing, with_unit
+from eyelevel.plan.user_timings import SHORT_NAMES, full_name, is_user_timing
 from eyelevel.plan.variants import Variant, against_variant, with_variants
 
 _PATTERN = re.compile(r"[*?\[]")
@@ -105,7 +105,7 @@ def plan_of_toml(data: JsonObject, text: str, file: str, **known: Unpack[Known])
         comparisons=compared,
         blocks=parsed.blocks,
         seed=parsed.seed,
-        primary_metric=with_unit(parsed.primary_metric),
+        primary_metric=full_name(parsed.primary_metric, known.get("metric_names") or ()),
         smallest_effect_of_interest=share,
         smallest_effect_of_interest_ms=least_ms,
         smallest_effect_reason=parsed.smallest_effect_reason.strip(),
@@ -251,16 +251,23 @@ def _check_names(
     for index, stack in enumerate(stacks):
         if reason := browser.find_refused_stack(stack):
             report(("stacks", index), reason)
-    is_known = is_user_timing(parsed.primary_metric) or parsed.primary_metric in (
-        metric_names or ()
-    )
-    if metric_names is not None and not is_known:
-        report(("primary_metric",), unknown("metric", parsed.primary_metric, metric_names))
+    metric = full_name(parsed.primary_metric, metric_names or ())
+    if metric_names is not None and not is_user_timing(metric) and metric not in metric_names:
+        report(
+            ("primary_metric",), unknown("metric", parsed.primary_metric, _with_short(metric_names))
+        )
+    elif refused_metric := browser.find_refused_metric(metric):
+        report(("primary_metric",), refused_metric)
     for index, site in enumerate(parsed.sites):
         if site in parsed.sites[:index]:
             report(("sites", index), f"site `{site}` is listed twice")
         elif problem := _site_problem(site, site_names):
             report(("sites", index), problem)
+
+
+def _with_short(metrics: Collection[str]) -> list[str]:
+    """Return the metrics' short names, and then their own."""
+    return [*(short for short, name in SHORT_NAMES.items() if name in metrics), *metrics]
 
 
 def _site_problem(site: str, site_names: Collection[str] | None) -> str:

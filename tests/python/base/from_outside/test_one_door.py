@@ -33,6 +33,7 @@ ELSEWHERE = {
     "browser/firefox/tab.py": BROWSER,
     "browser/messages.py": "the browser wrote it, up to a bound, and here it is checked",
     "browser/page_timings.py": "the page's answer, by its schema",
+    "browser/interactions.py": "the page's answer, by its schema",
     "browser/processes.py": BROWSER,
     "cli/completion/answer.py": CODE,
     "cli/realtime.py": KERNEL,
