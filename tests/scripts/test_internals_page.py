@@ -1,6 +1,8 @@
-"""Files and names in docs/internals.md exist, and no journey takes more than six files."""
+"""Files and names in docs/internals.md and docs/guides/extending.md exist, six files a journey."""
 
 import re
+import subprocess
+from pathlib import PurePath
 
 from repository import ROOT
 
@@ -35,3 +37,24 @@ def test_each_name_is_defined_in_its_file():
                     missing.append(f"{file}: {name}")
             assert names, file
     assert missing == []
+
+
+def test_each_file_and_module_in_the_guide_on_extending_exists():
+    text = (ROOT / "docs/guides/extending.md").read_text(encoding="utf-8")
+    spans = re.findall(r"`([\w./-]+)`", text)
+    files = {span for span in spans if re.search(r"\.(?:py|rs|md|json|toml)$|/", span)}
+    modules = {span.replace(".", "/") for span in spans if span.startswith("eyelevel.")}
+    known = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    tree = {f"/{file}" for file in known.stdout.splitlines()}
+    tree |= {f"{parent}" for file in tree for parent in PurePath(file).parents}
+
+    def exists(path: str, *suffixes: str) -> bool:
+        return any(
+            place.endswith(f"/{path.rstrip('/')}{end}") for place in tree for end in suffixes
+        )
+
+    assert files and modules
+    assert [each for each in sorted(files) if not exists(each, "")] == []
+    assert [each for each in sorted(modules) if not exists(each, "", ".py")] == []

@@ -23,6 +23,8 @@ class Terminated(BaseException):
 
 INTERRUPTS = (KeyboardInterrupt, Terminated)
 """Ways in which a user ends a command, which then reports its progress and how to resume."""
+EXIT_INTERRUPTED = 130
+"""Exit status of a command that Ctrl-C ended, as shells have it: 128 and the signal's number."""
 
 
 class BrowserError(Exception):

@@ -12,7 +12,14 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from eyelevel.base.errors import AllFailedError, ExpectedError, LaterError, Terminated, refusal_of
+from eyelevel.base.errors import (
+    EXIT_INTERRUPTED,
+    AllFailedError,
+    ExpectedError,
+    LaterError,
+    Terminated,
+    refusal_of,
+)
 from eyelevel.cli.output import complain, hints
 from eyelevel.cli.usage import readable
 from eyelevel.cli.usage_errors import describe_misuse, with_own_errors
@@ -25,7 +32,6 @@ EXIT_ALL_FAILED = 5
 """Exit status if every load or attempt failed: there is no result, and retrying would not help."""
 EXIT_LATER = 75
 """Exit status of a failure that may be temporary, as in sendmail (EX_TEMPFAIL)."""
-EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
 # Subcommands with their modules in eyelevel.cli, by group, in the order of the help. A module

@@ -1,7 +1,7 @@
 """The closed list of outcomes: every load ends with exactly one of them.
 
 `docs/reference/outcomes.md` is generated from this table: `python -m
-eyelevel.cli.reference.outcomes`.
+eyelevel.cli.reference`.
 """
 
 from dataclasses import dataclass

@@ -117,11 +117,6 @@ def test_nonsense_is_answered_by_a_list_or_nothing(question: list[str]):
     assert isinstance(answer.answer_completion(question), str)
 
 
-def test_the_words_are_those_of_the_commands():
-    stale = "stale: run python -m eyelevel.cli.completion.written"
-    assert written.FILE.read_text("utf-8") == written.text(), stale
-
-
 def test_each_name_that_is_said_to_be_known_is_a_parameter_of_a_command():
     found = set()
 

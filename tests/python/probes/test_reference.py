@@ -2,13 +2,7 @@
 
 from repository import ROOT
 
-from eyelevel.cli.reference.probe_rows import reference_page
 from eyelevel.probes.export import COLUMNS
-
-
-def test_the_reference_page_is_the_tables() -> None:
-    written = (ROOT / "docs/reference/probe-rows.md").read_text(encoding="utf-8")
-    assert written == reference_page(), "run: python -m eyelevel.cli.reference.probe_rows"
 
 
 def test_the_columns_are_those_of_the_data_plane_in_its_order() -> None:

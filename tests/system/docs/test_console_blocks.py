@@ -63,8 +63,8 @@ def test_the_blocks_of_a_page_run_in_their_order(page, labs, tmp_path):
     found = [each for each in found if each.line not in lacking]
     folder = tmp_path / "reader"
     # Copies: what writes pages writes them here.
-    for name in ("guides", "reference"):
-        shutil.copytree(DOCS / name, folder / "docs" / name)
+    for name in ("docs/guides", "docs/reference", "spec", "python/eyelevel/cli/completion"):
+        shutil.copytree(ROOT / name, folder / name)
     environment = os.environ | {"HOME": str(folder), "REPOSITORY": str(ROOT)}
     environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
     with contextlib.ExitStack() as stack:

@@ -8,5 +8,5 @@ those of any recorded video.
 
 A metric is None if its event did not happen, and depends on one load alone: `eyelevel.analysis`
 compares loads. The table is also the source of docs/reference/metrics.md
-(`eyelevel.cli.reference.metrics`).
+(`python -m eyelevel.cli.reference`).
 """

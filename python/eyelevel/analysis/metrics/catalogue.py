@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from eyelevel.analysis.metrics.browser import (
     PaintParts,
@@ -43,7 +43,6 @@ from eyelevel.analysis.metrics.visual import (
 from eyelevel.base.json_types import JsonMapping
 
 Record = JsonMapping
-Kind = Literal["visual", "browser", "network"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +55,6 @@ class Metric:
     title: str
     definition: str
     source: str
-    kind: Kind
-    """The observations from which it is computed."""
     function: Callable[[VisualHistory, Record], float | None]
 
 
@@ -71,7 +68,7 @@ def _visual(
     def compute(history: VisualHistory, _: Record) -> float | None:
         return function(history)
 
-    return Metric(name, "ms", title, definition, source, "visual", compute)
+    return Metric(name, "ms", title, definition, source, compute)
 
 
 def _from_record(
@@ -80,12 +77,11 @@ def _from_record(
     definition: str,
     source: str,
     function: Callable[[Record], float | None],
-    kind: Kind = "browser",
 ) -> Metric:
     def compute(_: VisualHistory, record: Record) -> float | None:
         return function(record)
 
-    return Metric(name, name.rpartition("_")[2], title, definition, source, kind, compute)
+    return Metric(name, name.rpartition("_")[2], title, definition, source, compute)
 
 
 def _complete(percent: int, source: str) -> Metric:
@@ -237,7 +233,6 @@ METRICS: tuple[Metric, ...] = (
         "Heads and coded bodies of the page's objects from the network, above TLS and transport.",
         "DevTools `encodedDataLength`",
         received_bytes,
-        "network",
     ),
     _from_record(
         "object_count",
@@ -245,7 +240,6 @@ METRICS: tuple[Metric, ...] = (
         "Answers from the network; each redirect is one.",
         "Das 2014, table 4.1",
         object_count,
-        "network",
     ),
     _from_record(
         "connection_count",
@@ -253,7 +247,6 @@ METRICS: tuple[Metric, ...] = (
         "Connections that the page's objects came over.",
         "DevTools `connectionId`",
         connection_count,
-        "network",
     ),
     _from_record(
         "handshake_count",
@@ -261,7 +254,6 @@ METRICS: tuple[Metric, ...] = (
         "TLS or QUIC handshakes that the servers completed, those of unused connections included.",
         "the lab's servers",
         handshake_count,
-        "network",
     ),
 )
 """Every metric, in the order of tables and reports."""

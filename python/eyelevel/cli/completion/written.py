@@ -146,7 +146,3 @@ def _shell_of_path() -> JsonObject:
         if flag != "--help"  # common to all commands
     }
     return {"options": options, "arguments": [f"{FILES}..."]}
-
-
-if __name__ == "__main__":
-    FILE.write_text(text(), encoding="utf-8")

@@ -1,6 +1,4 @@
-"""The edits' reference page; `python -m eyelevel.cli.reference.edits` writes it."""
-
-from pathlib import Path
+"""The edits' reference page."""
 
 from eyelevel.plan.edits import EDITS, EditKind
 
@@ -44,7 +42,7 @@ matches.
 Not done: responses that scripts build, `Link` fields, service workers' own caches, `srcset`
 candidates one by one.
 
-Written by `python -m eyelevel.cli.reference.edits`; a test compares the two.
+Written by `python -m eyelevel.cli.reference`; a test compares the two.
 """
 
 
@@ -59,7 +57,3 @@ def _row(kind: EditKind) -> str:
         f"`{kind.example}`",
     ]  # fmt: skip
     return "| " + " | ".join(cells) + " |\n"
-
-
-if __name__ == "__main__":
-    Path("docs/reference/edits.md").write_text(reference_page(), encoding="utf-8")

@@ -1,7 +1,6 @@
-"""Generate the level's reference page: `python -m eyelevel.cli.reference.level`."""
+"""Generate the level's reference page."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from eyelevel.calibration.level.aspects import ASPECTS
 from eyelevel.calibration.level.classes import SAMPLES_MIN, SCENARIOS, Aspect, Measure
@@ -140,7 +139,7 @@ def reference_page() -> str:
         "",
         *_keys(JSON_ROW_KEYS),
         "",
-        "Written by `python -m eyelevel.cli.reference.level`; a test compares the two.",
+        "Written by `python -m eyelevel.cli.reference`; a test compares the two.",
         "",
     ]
     return "\n".join(lines)
@@ -184,7 +183,3 @@ def _nature(measure: Measure) -> str:
         kind = f"equal; where both have {settings} {kind}"
     low, high = (format_value(limit, measure.unit) for limit in (bound.low, bound.high))
     return f"{kind}, {low if low == high else f'{low} to {high}'}: {measure.because}"
-
-
-if __name__ == "__main__":
-    Path("docs/reference/level.md").write_text(reference_page(), encoding="utf-8")

@@ -1,8 +1,6 @@
-"""Generate the metrics' reference page: `python -m eyelevel.cli.reference.metrics`."""
+"""Generate the metrics' reference page."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 from eyelevel.analysis.metrics.catalogue import METRICS
 from eyelevel.analysis.metrics.steps import STEP_METRICS
@@ -112,11 +110,7 @@ def reference_page() -> str:
         *(f"| `{name}` | {definition} |" for name, definition in LIMITS.items()),
         "",
         _CONVENTION,
-        "Written by `python -m eyelevel.cli.reference.metrics`; a test compares the two.",
+        "Written by `python -m eyelevel.cli.reference`; a test compares the two.",
         "",
     ]
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    Path("docs/reference/metrics.md").write_text(reference_page(), encoding="utf-8")

@@ -1,6 +1,4 @@
-"""Generate the outcomes' reference page: `python -m eyelevel.cli.reference.outcomes`."""
-
-from pathlib import Path
+"""Generate the outcomes' reference page."""
 
 from eyelevel.store.outcomes import OUTCOMES, Outcome
 
@@ -32,7 +30,7 @@ def reference_page() -> str:
     ]
     lines += [
         "",
-        "Written by `python -m eyelevel.cli.reference.outcomes`; a test compares the two.",
+        "Written by `python -m eyelevel.cli.reference`; a test compares the two.",
         "",
     ]
     return "\n".join(lines)
@@ -42,7 +40,3 @@ def _consequence(outcome: Outcome) -> str:
     if outcome.fault == "instrument" and not outcome.excludes_load:
         return _COUNTS_NEVERTHELESS
     return _CONSEQUENCES[outcome.fault]
-
-
-if __name__ == "__main__":
-    Path("docs/reference/outcomes.md").write_text(reference_page(), encoding="utf-8")

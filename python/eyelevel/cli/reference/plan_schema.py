@@ -1,10 +1,4 @@
-"""Generate the JSON Schema of a plan file.
-
-`python -m eyelevel.cli.reference.plan_schema` writes `spec/plan.schema.json`.
-"""
-
-import json
-from pathlib import Path
+"""Generate the JSON Schema of a plan file."""
 
 from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.file.model import PlanFile
@@ -21,8 +15,3 @@ def plan_schema() -> JsonObject:
         one = {"$ref": "#/$defs/CrossTraffic"}
         cross_traffic["anyOf"] = [{"const": "none"}, one, *cross_traffic["anyOf"]]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
-
-
-if __name__ == "__main__":
-    text = json.dumps(plan_schema(), indent=2, ensure_ascii=False)
-    Path("spec/plan.schema.json").write_text(text + "\n", encoding="utf-8")

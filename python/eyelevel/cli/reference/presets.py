@@ -1,7 +1,6 @@
-"""Generate the presets' reference page: `python -m eyelevel.cli.reference.presets`."""
+"""Generate the presets' reference page."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 from eyelevel.plan.browser import DEVICES
 from eyelevel.plan.networks.presets import (
@@ -71,7 +70,7 @@ def presets_page() -> str:
             _list_published_rows(),
         ),
         "",
-        "Written by `python -m eyelevel.cli.reference.presets`; a test compares the two.",
+        "Written by `python -m eyelevel.cli.reference`; a test compares the two.",
         "",
     ]
     return "\n".join(lines)
@@ -121,7 +120,3 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
     names = list(columns)
     divider = ["---"] * len(names)
     return [f"| {' | '.join(row)} |" for row in (names, divider, *rows)]
-
-
-if __name__ == "__main__":
-    Path("docs/reference/presets.md").write_text(presets_page(), encoding="utf-8")

@@ -1,7 +1,6 @@
-"""Generate the reference page of a probe's rows: `python -m eyelevel.cli.reference.probe_rows`."""
+"""Generate the reference page of a probe's rows."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from eyelevel.probes.export import COLUMNS
 from eyelevel.probes.protocols import FAILURE_CLASSES, THESIS_NAMES
@@ -28,7 +27,7 @@ def reference_page() -> str:
         "",
         *_table("protocol", "in the thesis's CSV", THESIS_NAMES),
         "",
-        "Written by `python -m eyelevel.cli.reference.probe_rows`; a test compares the two.",
+        "Written by `python -m eyelevel.cli.reference`; a test compares the two.",
         "",
     ]
     return "\n".join(lines)
@@ -37,7 +36,3 @@ def reference_page() -> str:
 def _table(name: str, meaning: str, rows: Mapping[str, str]) -> list[str]:
     head = [f"| {name} | {meaning} |", "| --- | --- |"]
     return [*head, *(f"| `{each}` | {text} |" for each, text in rows.items())]
-
-
-if __name__ == "__main__":
-    Path("docs/reference/probe-rows.md").write_text(reference_page(), encoding="utf-8")

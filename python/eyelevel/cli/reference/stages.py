@@ -1,6 +1,4 @@
-"""Generate the reference page of stages: `python -m eyelevel.cli.reference.stages`."""
-
-from pathlib import Path
+"""Generate the reference page of stages."""
 
 from eyelevel.base.lab_tables import STAGES, TABLES
 
@@ -32,11 +30,7 @@ def reference_page() -> str:
         f"A link ({links}) has a queue, given by the clause `queue` right after it or before it.",
         f"It is {TABLES['queue_follows']}. Without one the queue is `infinite`.",
         "",
-        "Written by `python -m eyelevel.cli.reference.stages`; a test compares the two.",
+        "Written by `python -m eyelevel.cli.reference`; a test compares the two.",
         "",
     ]
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    Path("docs/reference/stages.md").write_text(reference_page(), encoding="utf-8")

@@ -16,7 +16,7 @@ import polars as pl
 import typer
 from typer.core import TyperGroup
 
-from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME, measure
+from eyelevel.analysis.metrics.catalogue import METRICS, METRICS_BY_NAME, measure
 from eyelevel.analysis.metrics.steps import STEP_METRICS, step_metrics
 from eyelevel.analysis.metrics.video import VideoMetrics, video_metrics
 from eyelevel.analysis.pictures.video import read_video
@@ -135,16 +135,6 @@ JSON_KEYS = (
     "visual_progress",
     "settled",
 )
-_TITLES = {
-    "first_visual_change_ms": "First Visual Change",
-    "visual_complete_85_ms": "Visually Complete 85 %",
-    "visual_complete_95_ms": "Visually Complete 95 %",
-    "visual_complete_99_ms": "Visually Complete 99 %",
-    "last_visual_change_ms": "Last Visual Change",
-    "speed_index_ms": "Speed Index",
-    "perceptual_speed_index_ms": "Perceptual Speed Index",
-    "contentful_speed_index_ms": "Contentful Speed Index",
-}
 
 
 def video(
@@ -176,8 +166,10 @@ def video(
 def _print_video(found: VideoMetrics, as_browsertime: bool) -> None:
     values: JsonObject = asdict(found)
     shown = table("metric", "ms", right=("ms",))
-    for name, title in _TITLES.items():
-        shown.add_row(title, "-" if values[name] is None else f"{values[name]:.0f}")
+    for metric in METRICS:
+        if metric.name in values:
+            value = values[metric.name]
+            shown.add_row(metric.title, "-" if value is None else f"{value:.0f}")
     results.print(shown)
     steps = ", ".join(f"{at_ms} ms {percent:.0f} %" for at_ms, percent in found.visual_progress)
     results.print(f"visual progress: {steps or 'none: the picture is orange to its end'}")

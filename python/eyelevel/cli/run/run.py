@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eyelevel.analysis.gate import check_conditions, evaluate
-from eyelevel.base.errors import AllFailedError, LaterError, StoreError, Terminated
+from eyelevel.base.errors import (
+    EXIT_INTERRUPTED,
+    AllFailedError,
+    LaterError,
+    StoreError,
+    Terminated,
+)
 from eyelevel.cli.finish import OpenOption, ending_at, resume_command
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, say
@@ -133,7 +139,6 @@ def _check_directory(out: Path) -> None:
         )
 
 
-EXIT_INTERRUPTED = 130
 HERE = Cluster()
 
 Jobs = Annotated[

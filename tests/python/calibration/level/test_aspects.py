@@ -1,13 +1,11 @@
 from dataclasses import fields
 from urllib.parse import urlsplit
 
-from repository import ROOT
-
 from eyelevel.calibration.level.aspects import ASPECTS
 from eyelevel.calibration.level.classes import SCENARIOS_BY_NAME, Measure
 from eyelevel.calibration.level.generated_page import FONTS, IMAGES, STYLES, items, kind_of
 from eyelevel.calibration.level.rows import Row
-from eyelevel.cli.reference.level import JSON_ROW_KEYS, reference_page
+from eyelevel.cli.reference.level import JSON_ROW_KEYS
 from eyelevel.plan.file.model import StackTable
 from eyelevel.plan.in_force import stack_in_force
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
@@ -15,11 +13,6 @@ from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
 def measures() -> list[Measure]:
     return [each.measure for each in ASPECTS if each.measure is not None]
-
-
-def test_the_reference_page_is_the_table() -> None:
-    written = (ROOT / "docs/reference/level.md").read_text(encoding="utf-8")
-    assert written == reference_page(), "run: python -m eyelevel.cli.reference.level"
 
 
 def test_every_key_of_a_row_is_explained() -> None:

@@ -1,12 +1,9 @@
-import json
 from pathlib import Path
 
 import pytest
 from repository import ROOT
 
 from eyelevel.base.errors import PlanError
-from eyelevel.cli.reference.plan_schema import plan_schema
-from eyelevel.cli.reference.presets import presets_page
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers, TraceFile
 from eyelevel.plan.networks.presets import find_recorded_pair
@@ -178,17 +175,6 @@ def test_quickstart_takes_the_first_two_shipped_sites_or_the_given_ones():
     assert parse_plan(preset_text("quickstart", ["a"], ["z.wacz"]), "x").sites == ("z.wacz",)
     with pytest.raises(PlanError, match="did you mean `quickstart`"):
         preset_text("quikstart", ["a"])
-
-
-def test_the_reference_page_is_the_tables():
-    root = ROOT
-    written = (root / "docs/reference/presets.md").read_text(encoding="utf-8")
-    assert written == presets_page(), "run: python -m eyelevel.cli.reference.presets"
-
-
-def test_the_written_schema_is_the_models():
-    written = json.loads((ROOT / "spec/plan.schema.json").read_text(encoding="utf-8"))
-    assert written == plan_schema(), "run: python -m eyelevel.cli.reference.plan_schema"
 
 
 PATTERNS = """\

@@ -1,8 +1,0 @@
-from repository import ROOT
-
-from eyelevel.cli.reference.stages import reference_page
-
-
-def test_the_reference_page_is_the_table():
-    written = (ROOT / "docs/reference/stages.md").read_text(encoding="utf-8")
-    assert written == reference_page(), "run: python -m eyelevel.cli.reference.stages"
