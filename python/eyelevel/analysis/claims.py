@@ -23,6 +23,9 @@ CLAIMS = ("faster", "slower")
 UNDECIDED = ("no clear difference", "mean and median disagree", "undetermined")
 """The verdicts that leave the question open."""
 
+WORSE = ("slower", "fewer loads finished")
+"""The verdicts by which a stack is worse than its reference."""
+
 FIRST_LOOK_BLOCKS = 6
 """The fewest blocks of a run that is no first look. With fewer, only gains that look large are
 found, so that they are overestimates."""
@@ -69,6 +72,12 @@ def find_undecided(contents: StudyResults) -> list[NetworkGain]:
     """Return the primary metric's gains whose verdict is open or absent."""
     primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
     return [gain for gain in primary if (verdict_of(contents, gain) or UNDECIDED[0]) in UNDECIDED]
+
+
+def find_worse(contents: StudyResults) -> list[tuple[NetworkGain, str]]:
+    """Return the gains whose verdict calls the stack worse than its reference, each with it."""
+    found = [(gain, verdict_of(contents, gain)) for gain in contents.gains]
+    return [(gain, how) for gain, how in found if how is not None and how in WORSE]
 
 
 def verdict_of(contents: StudyResults, gain: NetworkGain) -> str | None:

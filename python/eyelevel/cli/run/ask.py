@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from eyelevel.analysis.claims import find_undecided
+from eyelevel.analysis.claims import find_undecided, find_worse
 from eyelevel.analysis.gains.against_itself import noise_sentences
 from eyelevel.analysis.metrics.catalogue import PRIMARY_METRICS
 from eyelevel.base.errors import PlanError, unknown
@@ -134,6 +134,13 @@ def ask(
         Path | None, typer.Option(help="With a URL: certificates (PEM) to trust when recording.")
     ] = None,
     allow: AllowOption = None,
+    fail_if_slower: Annotated[
+        bool,
+        typer.Option(
+            "--fail-if-slower",
+            help="Exit 1 if the change is slower, or if fewer of its loads finish.",
+        ),
+    ] = False,
     inconclusive: InconclusiveOption = None,
     open_: OpenOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -185,7 +192,7 @@ def ask(
             print_json(summary.as_json())
         else:
             _print_answer(summary)
-        _conclude(summary, inconclusive)
+        _conclude(summary, inconclusive, fails_if_slower=fail_if_slower)
 
 
 def _name_addresses(places: Sequence[str]) -> None:
@@ -282,8 +289,15 @@ def _keys(metric: str | None, steps: Sequence[str]) -> str:
     return of_metric + (f"after_load = [{listed}]\n" if steps else "")
 
 
-def _conclude(summary: Summary, inconclusive: Inconclusive | None) -> None:
-    """Exit like a gate with an inconclusive condition if a comparison has no verdict."""
+def _conclude(
+    summary: Summary, inconclusive: Inconclusive | None, *, fails_if_slower: bool
+) -> None:
+    """Exit like a gate: with a failed condition if a change may not be slower and is, with an
+    inconclusive one if a comparison has no verdict."""
+    if fails_if_slower and (worse := find_worse(summary.contents)):
+        found = ", ".join(f"{gain.stack} on {gain.network}: {how}" for gain, how in worse)
+        complain(f"failed: {found}; the report has the reasons")
+        raise typer.Exit(EXIT_CODES["failed"])
     opened = find_undecided(summary.contents)
     has_blocks = summary.contents.blocks.kept.height > 0
     if inconclusive == "pass" or (has_blocks and not opened):

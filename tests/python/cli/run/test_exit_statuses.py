@@ -52,7 +52,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """`ask` whose two networks have these verdicts; its exit status."""
 
     def call_with(verdicts: list[str | None], *words: str, blocks: int = 5) -> int:
-        gains = [SimpleNamespace(metric="m", network=name) for name in ("dsl", "lte")]
+        gains = [SimpleNamespace(metric="m", network=name, stack="s") for name in ("dsl", "lte")]
         contents = SimpleNamespace(
             gains=[*gains, SimpleNamespace(metric="other", network="dsl")],
             primary_metric="m",
@@ -85,6 +85,24 @@ def test_a_question_without_a_verdict_is_inconclusive(
     assert "inconclusive: no verdict on lte;" in capsys.readouterr().err
     assert asked(["faster", open_], "--inconclusive", "fail") == 1
     assert asked(["faster", open_], "--inconclusive", "pass") == 0
+
+
+@pytest.mark.parametrize("worse", ["slower", "fewer loads finished"])
+def test_a_change_that_may_not_be_slower_fails_if_it_is(
+    asked: Any, worse: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for other in ("faster", claims.UNDECIDED[0]):  # whatever the other network has
+        assert asked([other, worse], "--fail-if-slower", "--inconclusive", "pass") == 1
+        assert f"failed: s on lte: {worse}; the report" in capsys.readouterr().err
+    assert asked(["faster", worse]) == 0
+
+
+def test_a_change_that_may_not_be_slower_passes_or_is_inconclusive(asked: Any) -> None:
+    fine = ["faster", "no difference that matters", "slower, by less than matters"]
+    for each in fine:
+        assert asked([each, "more loads finished"], "--fail-if-slower") == 0
+        assert asked([each, claims.UNDECIDED[0]], "--fail-if-slower") == 3
+        assert asked([each, None], "--fail-if-slower", "--inconclusive", "fail") == 1
 
 
 def test_a_question_without_a_complete_block_is_inconclusive(asked: Any) -> None:
