@@ -9,6 +9,13 @@ from collections.abc import Collection
 from eyelevel.base.json_types import JsonMapping
 
 UNIT = "_ms"
+SHIFT_METRIC = "cumulative_layout_shift_score"
+NO_PRIMARY_SHIFT = (
+    f"`{SHIFT_METRIC}` decides no comparison, since most loads of most pages have 0; the report "
+    "shows its difference beside any time, and a gate holds it below a score: "
+    '`--fail-if "STACK.cls.p75 above 0.1"`'
+)
+"""Why layout shifts are no primary metric, and where they are compared."""
 _TIMING = re.compile(r"(?:mark|measure):(?=.)")
 
 
@@ -29,7 +36,7 @@ def user_timings(record: JsonMapping) -> dict[str, float]:
 
 
 SHORT_NAMES = {
-    "cls": "cumulative_layout_shift_score",
+    "cls": SHIFT_METRIC,
     "fcp": "first_contentful_paint_ms",
     "inp": "interaction_to_next_paint_ms",
     "lcp": "largest_contentful_paint_ms",

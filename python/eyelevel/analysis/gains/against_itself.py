@@ -16,6 +16,7 @@ import scipy
 from eyelevel.analysis.formats import NO_BREAK, format_percent
 from eyelevel.analysis.stats.censoring import up_to_limit
 from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL, Floats
+from eyelevel.analysis.stats.paired_gains import pair_log_ratios
 from eyelevel.analysis.trials.blocks import limits_by_site, loads_by_repetition
 from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.comparisons import Comparison
@@ -71,8 +72,7 @@ def against_itself(
 ) -> list[AgainstItself]:
     """Return both variants of each comparison of variants against themselves, by network.
 
-    `kept` has the kept loads; `metric` is one in which all values are above 0. A timeout counts as
-    its limit.
+    `kept` has the kept loads. A timeout counts as its limit.
     """
     found = []
     for network in networks:
@@ -89,9 +89,9 @@ def _pair_neighbours(loads: Floats) -> Floats:
     """Return one value a pair of repetitions: the mean over sites of the log ratio of its loads;
     without the pairs that no site has."""
     even = loads[:, : loads.shape[1] // 2 * 2]
-    if (even <= 0).any() or not even.size:
+    if not even.size:
         return np.zeros(0)
-    ratios = np.log(even[:, 1::2]) - np.log(even[:, 0::2])
+    ratios = pair_log_ratios(even[:, 1::2], even[:, 0::2])
     there = ~np.isnan(ratios)
     sums, counts = np.where(there, ratios, 0.0).sum(axis=0), there.sum(axis=0)
     values: Floats = sums[counts > 0] / counts[counts > 0]

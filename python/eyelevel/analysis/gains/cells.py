@@ -40,7 +40,10 @@ from eyelevel.analysis.stats.paired import hodges_lehmann, median
 from eyelevel.analysis.stats.paired_gains import (
     NO_RATIO,
     ONE_BLOCK,
+    mean_over_repetitions,
     median_gain,
+    of_gain,
+    pair_log_ratios,
     performance_gain,
     ratio_over_sites,
     with_interval,
@@ -157,10 +160,12 @@ class Cell(Compared):
 class NetworkGain(Compared):
     """One stack's gain against its reference on one network and metric, over the sites.
 
-    `gain` is that of the geometric mean; `median` is that of a typical repetition, `difference` is
-    in the metric's unit, and `ratio_of_means` is the papers' gain. `slow_loads` exists for the
-    primary metric only. `gain` and `difference` count a timeout as its limit; `timeouts` counts
-    them. The corrected p values are of families over all networks and comparisons.
+    `gain` is that of the geometric mean, or of the primary metric's arithmetic one where a value is
+    0 (`eyelevel.analysis.stats.paired_gains.pair_log_ratios`); `median` is that of a typical
+    repetition, `difference` is in the metric's unit, and `ratio_of_means` is the papers' gain.
+    `slow_loads` exists for the primary metric only. `gain` and `difference` count a timeout as its
+    limit; `timeouts` counts them. The corrected p values are of families over all networks and
+    comparisons.
     """
 
     network: str
@@ -324,6 +329,8 @@ def _gain_over_sites(
     late = timeouts(x, r, limits)
     limited = up_to_limit(x, limits), up_to_limit(r, limits)
     gain = _gain(limited, late.too_many, pool)
+    if primary and gain.reason == NO_RATIO:
+        gain = of_gain(mean_over_repetitions(pair_log_ratios(*limited)))
     found = NetworkGain(
         *key,
         gain=name_single([cell.site for cell in cells], ~np.isnan(x), gain),

@@ -10,7 +10,12 @@ import polars as pl
 from eyelevel.analysis.gains.cells import MAY_STOP, NetworkGain, name_single
 from eyelevel.analysis.stats.censoring import timeouts_so_far, up_to_limit
 from eyelevel.analysis.stats.estimate import Estimate, Floats, undetermined
-from eyelevel.analysis.stats.paired_gains import ONE_BLOCK, as_gain, repetition_values
+from eyelevel.analysis.stats.paired_gains import (
+    ONE_BLOCK,
+    as_gain,
+    pair_log_ratios,
+    repetition_values,
+)
 from eyelevel.analysis.stats.sequential import Horizon, confidence_sequence
 from eyelevel.analysis.stats.stopping_rule import (
     STATES,
@@ -48,8 +53,9 @@ def sequential_gains(
     gain's part alone. `median` is the median repetition's median site, without an interval.
 
     `kept` has the kept loads; `horizon` the interim analyses. A timeout counts as its limit. The
-    assumptions are those of `confidence_sequence`. A gain is undetermined with too many timeouts,
-    with a value of 0, which has no ratio, or while a site has fewer than two blocks.
+    assumptions are those of `confidence_sequence`. With a value of 0 it is the gain of arithmetic
+    means (`eyelevel.analysis.stats.paired_gains.pair_log_ratios`). A gain is undetermined with too
+    many timeouts, or while a site has fewer than two blocks.
     """
     family = len(networks) * len(comparisons)
     pairs = _pairs(kept, metric, comparisons)
@@ -94,13 +100,10 @@ def _estimate_log_ratio(
     n, medians = x.shape[1], np.full(0, np.nan)
     if not n or np.isnan(x).all(axis=1).any():
         return without("no complete block is left")
-    if (own <= 0).any() or (other <= 0).any():
-        return without("a load's value is 0, so there is no ratio")
-    with np.errstate(invalid="ignore"):  # two timeouts of a metric that is not a time
-        ratios = np.log(own) - np.log(other)
-    medians = np.nanmedian(ratios, axis=0)
     if np.isinf(own).any() or np.isinf(other).any():
         return without("a load timed out, so there is no mean")
+    ratios = pair_log_ratios(own, other)
+    medians = np.nanmedian(ratios, axis=0)
     if (~np.isnan(ratios)).sum(axis=1).min() < 2:
         return without(ONE_BLOCK, float(np.nanmean(ratios, axis=1).mean()))
     values = repetition_values(ratios)

@@ -59,6 +59,40 @@ def log_gain(values: ArrayLike, reference: ArrayLike, confidence: float = CONFID
     return mean_over_repetitions(np.log(x) - np.log(r), confidence)
 
 
+ZERO_SHARE = 0.01
+"""A mean of 0 counts as this share of the other stack's, so that a ratio is defined: 99 % less."""
+
+
+def pair_log_ratios(values: ArrayLike, reference: ArrayLike) -> Floats:
+    """Return the log ratio of each pair, sites x repetitions; all values are finite.
+
+    If a value is 0, as blocking times are, no single pair needs to have a ratio. Then it is the
+    pair's difference over the logarithmic mean of both stacks' means on its site, whose mean is the
+    logarithm of the ratio of these means (`ZERO_SHARE` for a mean of 0). Its sign is that of the
+    difference, so that a test of no difference is the test of the differences themselves.
+    """
+    x, r = (np.atleast_2d(side) for side in pair_loads(values, reference))
+    if not ((x <= 0).any() or (r <= 0).any()):
+        ratios: Floats = np.log(x) - np.log(r)
+        return ratios
+    there = ~np.isnan(x)
+    counts = np.maximum(there.sum(axis=1), 1)
+    means = [np.where(there, side, 0.0).sum(axis=1) / counts for side in (x, r)]
+    scale = log_mean(*means)
+    # Without any value above 0 there is no difference, whatever it is a share of.
+    scaled: Floats = (x - r) / np.where(scale > 0, scale, 1.0)[:, None]
+    return scaled
+
+
+def log_mean(mean: ArrayLike, mean_reference: ArrayLike) -> Floats:
+    """Return the logarithmic mean of two means: their difference over that of their logarithms."""
+    both = np.asarray(mean, dtype=float), np.asarray(mean_reference, dtype=float)
+    own, other = (np.maximum(each, ZERO_SHARE * np.maximum(*both)) for each in both)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        between: Floats = np.where(own == other, own, (own - other) / np.log(own / other))
+    return between
+
+
 def difference_over_sites(
     values: ArrayLike, reference: ArrayLike, confidence: float = CONFIDENCE
 ) -> Estimate:

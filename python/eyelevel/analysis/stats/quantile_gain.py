@@ -12,7 +12,13 @@ from numpy.typing import ArrayLike
 
 from eyelevel.analysis.stats.censoring import Timeouts, timeouts, up_to_limit
 from eyelevel.analysis.stats.estimate import CONFIDENCE, Estimate, Floats, are_too_few, undetermined
-from eyelevel.analysis.stats.paired_gains import as_gain, pair_loads, repetition_values
+from eyelevel.analysis.stats.paired_gains import (
+    NO_RATIO,
+    as_gain,
+    mean_over_repetitions,
+    pair_log_ratios,
+    repetition_values,
+)
 from eyelevel.analysis.stats.pooled import Pool, estimate_pooled_log_gain
 from eyelevel.analysis.stats.quantile import (
     BLOCKS_COUNTED_MAX,
@@ -213,10 +219,11 @@ def compute_bounded_log_gain(
     """Return the gain as a mean log ratio, also with timeouts; `one_sided` needs a `horizon`."""
     values, reference = (np.atleast_2d(up_to_limit(runs, loads[2])) for runs in loads[:2])
     on_log = estimate_pooled_log_gain(values, reference, pool, confidence)
+    if on_log.reason == NO_RATIO:
+        on_log = mean_over_repetitions(pair_log_ratios(values, reference), confidence)
     if horizon is None or on_log.value is None:
         return on_log
-    x, r = pair_loads(values, reference)
-    ratios = np.log(x) - np.log(r)
+    ratios = pair_log_ratios(values, reference)
     if (~np.isnan(ratios)).sum(axis=1).min() < 2:
         return on_log
     level = 1 - confidence

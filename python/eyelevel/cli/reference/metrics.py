@@ -28,7 +28,11 @@ duration (User Timing), each by the first entry of its name, in a plan's `primar
 report, which shows the 20 names of most loads, and in gates. Tables have them with their unit, such
 as `mark:NAME_ms`.
 
-A load's metric is missing if what it measures did not happen; it is never 0 for that reason.
+A load's metric is missing if what it measures did not happen; it is never 0 for that reason. If a
+load has 0 (Total Blocking Time, Interaction to Next Paint, `measure:NAME`), there is no ratio, and
+the primary metric's gains are of arithmetic means over the loads, in place of geometric ones.
+Cumulative Layout Shift is a score, most often 0, and no primary metric: reports have its
+difference, gates a limit (`STACK.cls.p75 above 0.1`).
 
 ## Differences from Browsertime
 

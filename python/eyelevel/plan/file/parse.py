@@ -27,7 +27,13 @@ from eyelevel.plan.origin_rtts import with_plans
 from eyelevel.plan.plan import SMALLEST_EFFECT_OF_VARIANTS, Plan, is_archive_path
 from eyelevel.plan.stacks import EXTERNAL_SERVER_MARK, Stack
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
-from eyelevel.plan.user_timings import SHORT_NAMES, full_name, is_user_timing
+from eyelevel.plan.user_timings import (
+    NO_PRIMARY_SHIFT,
+    SHIFT_METRIC,
+    SHORT_NAMES,
+    full_name,
+    is_user_timing,
+)
 from eyelevel.plan.variants import Variant, against_variant, with_variants
 
 _PATTERN = re.compile(r"[*?\[]")
@@ -252,7 +258,9 @@ def _check_names(
         if reason := browser.find_refused_stack(stack):
             report(("stacks", index), reason)
     metric = full_name(parsed.primary_metric, metric_names or ())
-    if metric_names is not None and not is_user_timing(metric) and metric not in metric_names:
+    if metric == SHIFT_METRIC:
+        report(("primary_metric",), NO_PRIMARY_SHIFT)
+    elif metric_names is not None and not is_user_timing(metric) and metric not in metric_names:
         report(
             ("primary_metric",), unknown("metric", parsed.primary_metric, _with_short(metric_names))
         )

@@ -194,7 +194,7 @@ def test_too_many_timeouts_leave_no_gain_as_in_a_study_of_a_fixed_length():
     assert gains(late(table(15), 1, 2, 3))[0].gain.determined
 
 
-def test_a_value_of_zero_leaves_no_ratio_and_is_no_timeout():
+def test_a_value_of_zero_counts_in_arithmetic_means_and_is_no_timeout():
     for stacks in (["quic"], ["tcp"], ["tcp", "quic"]):
         zero = table(12).with_columns(
             speed_ms=pl.when(pl.col("repetition") == 2, pl.col("stack").is_in(stacks))
@@ -202,9 +202,11 @@ def test_a_value_of_zero_leaves_no_ratio_and_is_no_timeout():
             .otherwise("speed_ms")
         )
         (found,) = gains(zero)
-        assert found.gain.value is None and found.gain.n == 12
-        assert found.gain.reason == "a load's value is 0, so there is no ratio"
-        assert states([found]) == ["open"]
+        of_stack, reference = (
+            zero.filter(stack=name)["speed_ms"].mean() for name in (found.stack, found.reference)
+        )
+        assert found.gain.value == pytest.approx(of_stack / reference - 1, rel=1e-3)
+        assert found.gain.n == 12 and found.gain.low is not None and not found.timeouts.any
 
 
 def test_networks_count_by_their_weights():

@@ -137,6 +137,12 @@ def test_bare_loss_is_refused_with_what_to_write():
         ('"iw64"', '"tcp+"', "plan.toml:3: `tcp+` is the name of a preset"),
         ('name = "lossy", base = "lte", ', 'name = "x", ', "lacks rate_down_bit_s, rtt_ms_min"),
         ("31", "31\nprimary_metric = 'speed_idx_ms'", "did you mean `speed_index_ms`?"),
+        ("31", "31\nprimary_metric = 'sii'", "unknown metric `sii`; did you mean `si`?"),
+        (
+            "31",
+            "31\nprimary_metric = 'cls'",
+            "plan.toml:6: `cumulative_layout_shift_score` decides",
+        ),
         ("blocks = 31", "blocks = ", "plan.toml:5: not TOML"),
     ],
 )

@@ -1,0 +1,111 @@
+"""Times that may be 0, such as blocking times: a verdict by the ratio of arithmetic means."""
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from eyelevel.analysis.claims import verdict
+from eyelevel.analysis.gains.against_itself import against_itself
+from eyelevel.analysis.gains.cells import compare_cells, compare_networks
+from eyelevel.analysis.gains.margins import LOG_SHARE_MAX, with_margins
+from eyelevel.analysis.gains.sequential import sequential_gains
+from eyelevel.analysis.stats.paired_gains import ZERO_SHARE, pair_log_ratios
+from eyelevel.analysis.stats.quantile_gain import compute_bounded_gain
+from eyelevel.analysis.stats.sequential import Horizon
+from eyelevel.plan.comparisons import Comparison
+
+METRIC = "total_blocking_time_ms"
+ASKED = Comparison("pr/quic", "main/quic")
+BLOCKS = 40
+HORIZON = Horizon(6, BLOCKS)
+
+
+def kept_of(main: np.ndarray, pr: np.ndarray) -> pl.DataFrame:
+    """Kept loads of one site with these values."""
+    rows = [
+        ("dsl", "startup", stack, f"startup/dsl/{block}", block, float(value), "ok", 180_000.0)
+        for stack, values in (("main/quic", main), ("pr/quic", pr))
+        for block, value in enumerate(values, start=1)
+    ]
+    names = ["network", "site", "stack", "block", "repetition", METRIC, "outcome", "limit_ms"]
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+def blocking_ms(seed: int, more_ms: float = 0.0) -> np.ndarray:
+    """Blocking times of which about half are 0."""
+    drawn = np.random.Generator(np.random.PCG64(seed)).normal(0.0, 20.0, BLOCKS)
+    return np.maximum(drawn, 0.0) + more_ms
+
+
+def sequential(kept: pl.DataFrame, least_ms: float | None = None):
+    gains = sequential_gains(kept, METRIC, [ASKED], ["dsl"], ["startup"], HORIZON)
+    (gain,) = with_margins(gains, kept, METRIC, least_ms)
+    return gain
+
+
+def fixed(kept: pl.DataFrame):
+    cells = compare_cells(kept, [METRIC], [ASKED])
+    (gain,) = compare_networks(cells, METRIC, ["startup"])
+    return gain
+
+
+@pytest.mark.parametrize("estimate", [sequential, fixed])
+def test_the_gain_is_that_of_the_arithmetic_means(estimate) -> None:
+    main, pr = blocking_ms(1), blocking_ms(2, more_ms=30.0)
+    assert (main == 0).sum() > BLOCKS // 4
+    gain = estimate(kept_of(main, pr))
+    assert gain.gain.value == pytest.approx(pr.mean() / main.mean() - 1)
+    assert verdict(gain, 0.02) == "slower"
+    back = estimate(kept_of(pr, main))
+    assert verdict(back, 0.02) == "faster"
+    assert math.log1p(back.gain.value) == pytest.approx(-math.log1p(gain.gain.value))
+
+
+def test_a_gate_decides_it_too() -> None:
+    main, pr = blocking_ms(1), blocking_ms(2, more_ms=30.0)
+    loads = pr[None, :], main[None, :], [math.inf]
+    for horizon in (None, HORIZON):
+        gain, _ = compute_bounded_gain(loads, 0.95, horizon)
+        assert gain.value == pytest.approx(pr.mean() / main.mean() - 1) and gain.low > 0.05
+
+
+def test_without_a_zero_each_pair_has_its_ratio() -> None:
+    x, r = np.array([2.0, 3.0, np.nan]), np.array([1.0, 4.0, 5.0])
+    found = pair_log_ratios(x, r)[0]
+    assert found[:2] == pytest.approx(np.log([2.0, 0.75])) and np.isnan(found[2])
+
+
+def test_a_mean_of_zero_is_99_percent_less_and_no_value_no_difference() -> None:
+    x, r = np.zeros(10), np.full(10, 50.0)
+    less = math.expm1(pair_log_ratios(x, r).mean())
+    assert ZERO_SHARE / 2 < 1 + less < ZERO_SHARE * 1.1
+    assert (pair_log_ratios(x, x) == 0).all()
+
+
+def test_ten_ms_of_blocking_are_ten_ms_whatever_the_mean() -> None:
+    """Alike by the margin is what differences of less than 10 ms are, on the margin's own scale."""
+    main, pr = blocking_ms(3), blocking_ms(4)
+    gain = sequential(kept_of(main, pr), least_ms=10.0)
+    scale = (pr.mean() - main.mean()) / math.log(pr.mean() / main.mean())
+    assert gain.least_share == pytest.approx(math.expm1(10.0 / scale))
+    assert verdict(gain, 0.02) == "no difference that matters"
+    assert verdict(sequential(kept_of(main, pr), least_ms=2.0), 0.02) == "no clear difference"
+    tiny = sequential(kept_of(main / 100, pr / 100), least_ms=10.0)
+    assert tiny.least_share == pytest.approx(math.expm1(LOG_SHARE_MAX))
+
+
+def test_nothing_claimed_where_nothing_differs() -> None:
+    claims = [
+        verdict(sequential(kept_of(blocking_ms(seed), blocking_ms(seed + 1000))), 0.02)
+        for seed in range(300)
+    ]
+    assert sum(each in ("faster", "slower") for each in claims) <= 15
+
+
+def test_a_variant_against_itself_has_a_reach() -> None:
+    kept = kept_of(blocking_ms(1), blocking_ms(2))
+    found = against_itself(kept, METRIC, [ASKED], ["dsl"], ["startup"])
+    assert [each.stack for each in found] == ["main/quic", "pr/quic"]
+    assert all(each.reach is not None and each.reach > 0.05 for each in found)
