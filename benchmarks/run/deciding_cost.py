@@ -15,8 +15,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from eyelevel.analysis.run_files import read_facts, read_plan_document
-from eyelevel.plan.plan_json import plan_of_document
+from eyelevel.analysis.run_files import read_facts, read_stored_plan
+from eyelevel.plan.plan_json import StoredPlan
 from eyelevel.run.study.stopping import Stopping
 from eyelevel.store.directory import PLAN_FILE, TRIALS, list_committed, read_trial
 
@@ -25,28 +25,28 @@ SHOWN_EVERY = 5
 
 def main(directory: Path) -> None:
     """Print the lines."""
-    document = read_plan_document(directory)
+    stored = read_stored_plan(directory)
     there = list_committed(directory)
     by_repetition: dict[int, list[str]] = {}
-    for trial in document["trials"]:
-        if trial["hash"] in there:
-            by_repetition.setdefault(trial["repetition"], []).append(trial["hash"])
+    for trial in stored.trials:
+        if trial.hash in there:
+            by_repetition.setdefault(trial.repetition, []).append(trial.hash)
     print("repetition   loads   loads took, s   metrics, ms   look, ms   so far: metrics     looks")
     with tempfile.TemporaryDirectory() as folder:
-        _replay(directory, Path(folder), document, by_repetition)
+        _replay(directory, Path(folder), stored, by_repetition)
 
 
 def _replay(
     source: Path,
     copy: Path,
-    document: Mapping[str, object],
+    stored: StoredPlan,
     by_repetition: Mapping[int, Sequence[str]],
 ) -> None:
     shutil.copy(source / PLAN_FILE, copy)
     (copy / TRIALS).mkdir()
     if (source / "pictures").exists():
         (copy / "pictures").symlink_to((source / "pictures").resolve())
-    stopping = Stopping(plan_of_document(document), copy)
+    stopping = Stopping(stored.plan, copy)
     loads, loads_s, metrics_s, looks_s = 0, 0.0, 0.0, 0.0
     last = max(by_repetition)
     for repetition, names in sorted(by_repetition.items()):
@@ -55,7 +55,7 @@ def _replay(
             loads_s += read_trial(source, name).record["host"]["wall_ms"] / 1e3
         loads += len(names)
         began_s = time.perf_counter()
-        read_facts(copy, document)
+        read_facts(copy, stored)
         read_s = time.perf_counter()
         stopping.ended(repetition)
         ended_s = time.perf_counter()

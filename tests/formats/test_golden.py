@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from repository import ROOT
 from eyelevel.analysis.metrics.catalogue import metrics_of
 from eyelevel.analysis.pathlog import read_log, summarise
 from eyelevel.lab.binary import run_tool
-from eyelevel.plan.plan_json import plan_of_document
+from eyelevel.plan.plan_json import parse_plan_document
 from eyelevel.plan.trials import Site, expand, plan_document
 from eyelevel.run.bundle.unpack import open_bundle
 from eyelevel.sites.recorded import open_site
@@ -65,7 +66,9 @@ def test_a_page_partly_over_http_keeps_both_schemes_and_says_their_shares() -> N
 
 def test_the_plan_is_read_and_gives_the_same_trials() -> None:
     document = read_document(RUN, PLAN_FILE)
-    plan = plan_of_document(document, ["small.wacz"], {TRACE_SHA256: "inputs/cell.down"})
+    stored = parse_plan_document(document)
+    files = {TRACE_SHA256: "inputs/cell.down"}
+    plan = replace(stored.plan, sites=("small.wacz",), trace_files=files)
     assert [stack.name for stack in plan.stacks] == ["tcp", "quic"]
     assert [network.name for network in plan.networks] == ["traced", "traced+cross"]
     (stored,) = document["sites"]

@@ -492,7 +492,7 @@ def _why_no_answer(contents: StudyResults, *, briefly: bool = False) -> str:
 
 def _answers_over_networks(contents: StudyResults) -> list[Answer]:
     """Return one sentence per comparison on its weighted gain; empty if the plan has no weights."""
-    weights, metric = contents.plan.get("weights"), contents.primary_metric
+    weights, metric = contents.plan.weights, contents.primary_metric
     if not weights:
         return []
     sentences = []

@@ -38,7 +38,7 @@ def count_blocks(contents: StudyResults) -> int:
     """
     primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
     counts = [gain.gain.n for gain in primary if gain.gain.determined]
-    return min(counts, default=int(contents.plan["blocks"]))
+    return min(counts, default=contents.plan.blocks)
 
 
 def count_pairs(contents: StudyResults) -> tuple[int, int]:
@@ -59,7 +59,7 @@ def count_pairs(contents: StudyResults) -> tuple[int, int]:
         if gain.metric == primary and gain.network not in contents.too_disturbed
         for site in contents.sites
     ]
-    planned = int(contents.plan["blocks"])
+    planned = contents.plan.blocks
     return min(counts, default=planned), max(counts, default=planned)
 
 
@@ -195,7 +195,7 @@ def estimate_needed(contents: StudyResults) -> list[Undecided]:
     nothing_claimed = contents.unfinished or contents.sites_chosen
     if not contents.may_stop or nothing_claimed or not contents.blocks.kept.height:
         return []
-    rule, minutes = rule_of(contents.planned), _block_minutes(contents.table)
+    rule, minutes = rule_of(contents.plan), _block_minutes(contents.table)
     found = []
     for gain in find_undecided(contents):
         blocks = estimate_blocks_needed(gain, rule)

@@ -12,6 +12,7 @@ from eyelevel.analysis.stats.paired_gains import harm_of_gain
 from eyelevel.analysis.study import StudyResults
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import Comparison
+from eyelevel.plan.plan import Plan
 
 NOT_SETTINGS = ("name", "cross_traffic")
 TWINS = ("alone", "beside")
@@ -32,13 +33,10 @@ class Harm:
     harm: Estimate
 
 
-def twins(plan: JsonMapping) -> dict[str, str | None]:
+def twins(plan: Plan) -> dict[str, str | None]:
     """Return the plan's twin of each network with cross traffic: the same without it, or None."""
-    settings = {
-        network["name"]: {k: v for k, v in network.items() if k not in NOT_SETTINGS}
-        for network in plan["networks"]
-    }
-    beside = [network["name"] for network in plan["networks"] if network["cross_traffic"]]
+    settings = {each.name: each.stated(without=NOT_SETTINGS) for each in plan.networks}
+    beside = [network.name for network in plan.networks if network.cross_traffic]
     return {
         name: next((n for n in settings if n not in beside and settings[n] == settings[name]), None)
         for name in beside

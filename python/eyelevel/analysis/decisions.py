@@ -39,6 +39,7 @@ from eyelevel.base.errors import PlanError, unknown
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import Comparison, against_one
 from eyelevel.plan.plan import Plan, StopRule
+from eyelevel.plan.plan_json import StoredPlan
 
 Key = tuple[str, Comparison]  # network, comparison
 
@@ -294,14 +295,9 @@ def _as_looked_at(gain: NetworkGain, beside: NetworkGain) -> NetworkGain:
 Comparisons = tuple[Comparison, ...]
 
 
-def read_comparisons(plan: JsonMapping) -> Comparisons:
-    """Return the comparisons of a `plan.json`."""
-    return tuple(Comparison.read(asked) for asked in plan["comparisons"])
-
-
 def post_hoc_comparisons(
-    plan: JsonObject, reference: str | None, pairs: Sequence[str] = ()
-) -> tuple[JsonObject, Comparisons]:
+    plan: Plan, reference: str | None, pairs: Sequence[str] = ()
+) -> tuple[Plan, Comparisons]:
     """Return the plan with other comparisons, and the plan's own if these differ from them.
 
     `reference`: compare every other stack with this one; `pairs`: STACK/REFERENCE each, in order.
@@ -312,11 +308,11 @@ def post_hoc_comparisons(
     if reference is None and not pairs:
         return plan, ()
     option = "--against" if reference else "--compare"
-    twins = (plan.get("causes") or {}).get("stacks", {}).values()
+    twins = plan.causes.stacks.values() if plan.causes else ()
     hidden = {name for of_stack in twins for name in of_stack.values()}
-    stacks = [stack["name"] for stack in plan["stacks"] if stack["name"] not in hidden]
+    stacks = [stack.name for stack in plan.stacks if stack.name not in hidden]
     # Names of variants' stacks have a slash of their own.
-    slashes = 3 if plan.get("variants") else 1
+    slashes = 3 if plan.variants else 1
     if any(pair.count("/") != slashes for pair in pairs):
         raise PlanError(
             [f"--compare: `{', '.join(pairs)}`: write STACK/REFERENCE, such as quic/tcp+"]
@@ -326,7 +322,7 @@ def post_hoc_comparisons(
     for name in named:
         if name not in stacks:
             raise PlanError([f"{option}: {unknown('stack', name, stacks)}"])
-    if plan.get("stop"):
+    if plan.stop:
         raise PlanError(
             [
                 (
@@ -340,10 +336,9 @@ def post_hoc_comparisons(
         raise PlanError(
             [f"--compare: `{same[0]}` is compared with itself; name two different stacks"]
         )
-    asked = chosen or against_one(named[-1], stacks)
-    declared = read_comparisons(plan)
-    stated = [each.stated() for each in asked]
-    return {**plan, "comparisons": stated}, () if asked == declared else declared
+    compared = chosen or against_one(named[-1], stacks)
+    declared = () if compared == plan.comparisons else plan.comparisons
+    return replace(plan, comparisons=compared), declared
 
 
 def _halves(pair: str) -> tuple[str, str]:
@@ -359,22 +354,23 @@ def check_figure_metric(metric: str) -> None:
         raise PlanError([f"--metric: {unknown('time', metric, PRIMARY_METRICS)}"])
 
 
-def restrict_to_sites(plan: JsonObject, sites: Sequence[str]) -> JsonObject:
+def restrict_to_sites(stored: StoredPlan, sites: Sequence[str]) -> StoredPlan:
     """Return the plan with these sites alone, in its own order.
 
     Raises PlanError for an unknown site, and for a study that may stop early: all of its sites
     together decided when it stopped.
     """
-    known = [site["name"] for site in plan["sites"]]
+    plan = stored.plan
     for name in sites:
-        if name not in known:
-            raise PlanError([f"--site: {unknown('site', name, known)}"])
-    if plan.get("stop"):
+        if name not in plan.sites:
+            raise PlanError([f"--site: {unknown('site', name, plan.sites)}"])
+    if plan.stop:
         raise PlanError(
             ["--site: the study may stop early, based on what all of its sites show; leave it out"]
         )
-    return {
-        **plan,
-        "sites": [site for site in plan["sites"] if site["name"] in sites],
-        "trials": [trial for trial in plan["trials"] if trial["site"] in sites],
-    }
+    return replace(
+        stored,
+        plan=replace(plan, sites=tuple(site for site in plan.sites if site in sites)),
+        recordings=tuple(each for each in stored.recordings if each.name in sites),
+        trials=tuple(trial for trial in stored.trials if trial.site in sites),
+    )

@@ -283,7 +283,7 @@ def _decide_complete(estimate: Estimate, condition: Condition, contents: StudyRe
 def _of_two(asked: Question, contents: StudyResults, confidence: float) -> Verdict:
     condition, note = asked.condition, ""
     values, reference, limits = pair_loads(asked, contents)
-    horizon = horizon_of(contents.planned) if contents.may_stop else None
+    horizon = horizon_of(contents.plan) if contents.may_stop else None
     if condition.quantile is None:
         loads, pool = (values, reference, limits), pool_of(asked, contents)
         estimate, late = compute_bounded_gain(loads, confidence, horizon, pool)

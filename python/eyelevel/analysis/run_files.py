@@ -16,9 +16,8 @@ from eyelevel.analysis.trials.table import GrowingTable, trials_table
 from eyelevel.analysis.trials.user_timings import with_user_timings
 from eyelevel.base.errors import PlanError, StoreError
 from eyelevel.base.from_outside.words import excerpt
-from eyelevel.base.json_types import JsonMapping, JsonObject
-from eyelevel.plan.plan import Plan
-from eyelevel.plan.plan_json import plan_of_document
+from eyelevel.base.json_types import JsonMapping
+from eyelevel.plan.plan_json import StoredPlan, parse_plan_document
 from eyelevel.plan.user_timings import is_user_timing
 from eyelevel.store.directory import (
     ENVIRONMENT_FILE,
@@ -40,36 +39,35 @@ def check_run(directory: Path) -> None:
         )
 
 
-def read_plan_document(directory: Path) -> JsonObject:
-    """Return a run's `plan.json` as JSON, after `check_plan`.
+def read_stored_plan(directory: Path) -> StoredPlan:
+    """Return the plan of a run, by `parse_stored_plan`.
 
     Raises StoreError if it is absent or damaged, PlanError if another version of eyelevel wrote it.
     """
     check_run(directory)
-    document = read_document(directory, PLAN_FILE)
-    check_plan(document, str(directory / PLAN_FILE))
-    return document
+    return parse_stored_plan(read_document(directory, PLAN_FILE), str(directory / PLAN_FILE))
 
 
-def check_plan(document: JsonMapping, source: str) -> Plan:
-    """Return the typed plan of a `plan.json`; `source` names it in messages.
+def parse_stored_plan(document: JsonMapping, source: str) -> StoredPlan:
+    """Return the plan of a `plan.json`; `source` names it in messages.
 
     Raises PlanError for a setting or metric that this version does not have.
     """
-    plan = plan_of_document(document, source=source)
-    if plan.primary_metric not in METRICS_BY_NAME and not is_user_timing(plan.primary_metric):
+    stored = parse_plan_document(document, source=source)
+    metric = stored.plan.primary_metric
+    if metric not in METRICS_BY_NAME and not is_user_timing(metric):
         raise PlanError(
             [
-                f"{source}: its metric `{excerpt(plan.primary_metric)}` is not known here; "
+                f"{source}: its metric `{excerpt(metric)}` is not known here; "
                 "use the eyelevel that wrote it"
             ]
         )
-    return plan
+    return stored
 
 
 def read_facts(
     directory: Path,
-    plan: JsonMapping,
+    stored: StoredPlan,
     measured_by: Measure = measure,
     processes: int = 1,
 ) -> tuple[int, pl.DataFrame]:
@@ -80,20 +78,20 @@ def read_facts(
     """
     columns = list_kept_columns() if measured_by is measure else columns_of(measured_by)
     every = trials_table(directory, columns, processes)
-    height, every = every.height, with_user_timings(every, plan["primary_metric"])
+    height, every = every.height, with_user_timings(every, stored.plan.primary_metric)
     return height, every.join(
-        list_planned_hashes(plan), on="hash", how="semi", maintain_order="left"
+        list_planned_hashes(stored), on="hash", how="semi", maintain_order="left"
     )
 
 
 class GrowingFacts:
     """The facts of a running study, for repeated reading."""
 
-    def __init__(self, directory: Path, plan: JsonMapping, measured_by: Measure = measure) -> None:
+    def __init__(self, directory: Path, stored: StoredPlan, measured_by: Measure = measure) -> None:
         columns = list_kept_columns() if measured_by is measure else columns_of(measured_by)
         self._table = GrowingTable(directory, columns)
-        self._planned = list_planned_hashes(plan)
-        self._primary_metric = plan["primary_metric"]
+        self._planned = list_planned_hashes(stored)
+        self._primary_metric = stored.plan.primary_metric
 
     def read(self) -> pl.DataFrame:
         """Return the present table of the plan's trials with recorded outcomes."""
@@ -111,9 +109,9 @@ def columns_of(measured_by: Measure, version: str | None = None) -> Columns:
     return Columns(tuple(METRICS_BY_NAME), measured_by, version)
 
 
-def read_table(directory: Path, plan: JsonMapping) -> pl.DataFrame:
+def read_table(directory: Path, stored: StoredPlan) -> pl.DataFrame:
     """Return the table of the plan's trials with outcomes after post-hoc exclusions."""
-    return judge_prefix(read_facts(directory, plan)[1], plan["primary_metric"])
+    return judge_prefix(read_facts(directory, stored)[1], stored.plan.primary_metric)
 
 
 ROW_CODE = ("eyelevel.analysis.trials", "eyelevel.analysis.metrics", "eyelevel.store")
@@ -143,9 +141,9 @@ def _python_files(folder: Traversable, path: str) -> Iterator[tuple[str, Travers
             yield f"{path}/{each.name}", each
 
 
-def list_planned_hashes(plan: JsonMapping) -> pl.DataFrame:
+def list_planned_hashes(stored: StoredPlan) -> pl.DataFrame:
     """Return the hashes of the plan's trials as one column, `hash`, to join with."""
-    return pl.DataFrame({"hash": [trial["hash"] for trial in plan["trials"]]})
+    return pl.DataFrame({"hash": [trial.hash for trial in stored.trials]})
 
 
 def read_stopped(directory: Path) -> JsonMapping | None:

@@ -17,7 +17,6 @@ from eyelevel.analysis.decisions import (
     last_repetitions,
     make_decided_gains,
     post_hoc_comparisons,
-    read_comparisons,
     restrict_to_sites,
     up_to,
 )
@@ -68,8 +67,8 @@ from eyelevel.analysis.run_files import (
     list_planned_hashes,
     read_environment,
     read_facts,
-    read_plan_document,
     read_stopped,
+    read_stored_plan,
 )
 from eyelevel.analysis.stats.estimate import undetermined
 from eyelevel.analysis.stats.hypothesis import RateTest
@@ -93,11 +92,11 @@ from eyelevel.analysis.trials.run_environments import (
     run_environments,
 )
 from eyelevel.analysis.trials.user_timings import timings_of
-from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.base.json_types import JsonMapping
 from eyelevel.plan.comparisons import Comparison, references_first
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.plan import Plan
-from eyelevel.plan.plan_json import plan_of_document
+from eyelevel.plan.plan_json import Recording, StoredPlan
 from eyelevel.store.directory import StoredTrial, read_trial
 from eyelevel.store.machines import read_machines
 
@@ -112,7 +111,15 @@ class StudyResults:
     """
 
     directory: Path
-    plan: JsonMapping
+    plan: Plan
+    """The plan with the comparisons and sites that are read, without counterfactual twins."""
+    plan_hash: str
+    recordings: tuple[Recording, ...]
+    """The recordings of the plan's sites, in their order."""
+    trials_planned: int
+    """The number of loads in the plan, without those after a network's early end."""
+    blocks_planned: int
+    """The number of blocks in the plan, without those after a network's early end."""
     environment: JsonMapping
     """The joint environment of the machines that made loads
     (`eyelevel.analysis.trials.run_environments`)."""
@@ -183,7 +190,7 @@ class StudyResults:
         others = compare_networks(cells, metric, self.sites, planned, pools)
         if self.may_stop:
             others = make_decided_gains(
-                others, self.planned, self.sites, self.stopped, lambda last: up_to(every, last)
+                others, self.plan, self.sites, self.stopped, lambda last: up_to(every, last)
             )
         return tuple(exclusion_effects(self.table, gains, others))
 
@@ -237,52 +244,37 @@ class StudyResults:
     def _stops(self) -> Stops | None:
         if not self.may_stop:
             return None
-        return Stops(horizon_of(self.planned), last_repetitions(self.stopped))
-
-    @cached_property
-    def planned(self) -> Plan:
-        """The typed plan, with sites by name only."""
-        return plan_of_document(self.plan, is_part=True)
+        return Stops(horizon_of(self.plan), last_repetitions(self.stopped))
 
     @property
     def limit_s(self) -> float:
         """The time limit of a load, in s."""
-        return self.planned.browser.limit_s
+        return self.plan.browser.limit_s
 
     @property
     def primary_metric(self) -> str:
         """The primary metric of the plan."""
-        return str(self.plan["primary_metric"])
+        return self.plan.primary_metric
 
     @property
     def drawn_metric(self) -> str:
         """The metric of maps and curves; only the primary one has verdicts."""
         return self.drawn or self.primary_metric
 
-    @cached_property
+    @property
     def comparisons(self) -> tuple[Comparison, ...]:
         """The plan's comparisons in order; the first is the headline's."""
-        return read_comparisons(self.plan)
+        return self.plan.comparisons
 
     @property
     def smallest_effect(self) -> float:
         """The smallest effect of interest, as a share."""
-        return float(self.plan["smallest_effect_of_interest"])
+        return self.plan.smallest_effect_of_interest
 
     @property
     def may_stop(self) -> bool:
         """Whether the study may stop before its last block."""
-        return bool(self.plan.get("stop"))
-
-    @property
-    def trials_planned(self) -> int:
-        """The number of loads in the plan, without those after a network's early end."""
-        return len(self.plan["trials"])
-
-    @property
-    def blocks_planned(self) -> int:
-        """The number of blocks in the plan, without those after a network's early end."""
-        return len({trial["block"] for trial in self.plan["trials"]})
+        return self.plan.stop is not None
 
     @property
     def limit_ms(self) -> float:
@@ -291,7 +283,7 @@ class StudyResults:
 
     def network(self, name: str) -> Network:
         """Return a network of the plan by name."""
-        return next(network for network in self.planned.networks if network.name == name)
+        return next(network for network in self.plan.networks if network.name == name)
 
     @cached_property
     def sites_models(self) -> tuple[NetworkModel, ...]:
@@ -325,31 +317,35 @@ class StudyResults:
     @property
     def stacks(self) -> list[str]:
         """The names of the stacks, references first."""
-        return references_first(self.comparisons, [stack["name"] for stack in self.plan["stacks"]])
+        return references_first(self.comparisons, [stack.name for stack in self.plan.stacks])
 
     @property
     def networks(self) -> list[str]:
         """The names of the networks in the plan's order."""
-        return [network["name"] for network in self.plan["networks"]]
+        return [network.name for network in self.plan.networks]
 
     @property
     def sites(self) -> list[str]:
         """The names of the sites in the plan's order."""
-        return [site["name"] for site in self.plan["sites"]]
+        return list(self.plan.sites)
 
 
-def _to_be_run(plan: JsonObject, facts: pl.DataFrame, ends: Mapping[str, int]) -> pl.DataFrame:
-    """Drop from plan and facts the trials after early ends, and return the remaining facts.
+def _without_early_ends(stored: StoredPlan, ends: Mapping[str, int]) -> StoredPlan:
+    """Return the plan without the trials after early ends, which would count as missing.
 
-    Otherwise they would count as missing. `ends`: the last repetition of each network that ended
-    early.
+    `ends`: the last repetition of each network that ended early.
     """
-    plan["trials"] = [
+    trials = tuple(
         trial
-        for trial in plan["trials"]
-        if trial["repetition"] <= ends.get(trial["network"], trial["repetition"])
-    ]
-    return facts.join(list_planned_hashes(plan), on="hash", how="semi", maintain_order="left")
+        for trial in stored.trials
+        if trial.repetition <= ends.get(trial.network, trial.repetition)
+    )
+    return replace(stored, trials=trials)
+
+
+def _select_planned(facts: pl.DataFrame, stored: StoredPlan) -> pl.DataFrame:
+    """Return the facts of the plan's trials."""
+    return facts.join(list_planned_hashes(stored), on="hash", how="semi", maintain_order="left")
 
 
 def read_contents(
@@ -371,59 +367,62 @@ def read_contents(
     Raises StoreError for a missing or damaged file, PlanError for a plan of another version or for
     a choice that the plan does not allow.
     """
-    plan, declared = post_hoc_comparisons(read_plan_document(directory), against, pairs)
+    stored = read_stored_plan(directory)
+    plan, declared = post_hoc_comparisons(stored.plan, against, pairs)
+    stored = replace(stored, plan=plan)
     check_figure_metric(metric)
     own = read_environment(directory)
-    every, facts = read_facts(directory, plan, measured_by, processes)
+    every, facts = read_facts(directory, stored, measured_by, processes)
     found = facts.height
     if sites:
-        plan = restrict_to_sites(plan, sites)
-        facts = facts.join(list_planned_hashes(plan), on="hash", how="semi", maintain_order="left")
+        stored = restrict_to_sites(stored, sites)
+        facts = _select_planned(facts, stored)
     stopped = read_stopped(directory)
     if stopped:
-        facts = _to_be_run(plan, facts, stopped["networks"])
-    table = judge_prefix(facts, plan["primary_metric"])
-    names = report_metrics(plan["primary_metric"], metric, timings_of(table))
-    typed = plan_of_document(plan, is_part=True)
-    stacks = [stack["name"] for stack in plan["stacks"]]
-    site_names = [site["name"] for site in plan["sites"]]
+        stored = _without_early_ends(stored, stopped["networks"])
+        facts = _select_planned(facts, stored)
+    whole_plan = plan = stored.plan
+    table = judge_prefix(facts, plan.primary_metric)
+    names = report_metrics(plan.primary_metric, metric, timings_of(table))
+    stacks = [stack.name for stack in plan.stacks]
     blocks = select_blocks(table, stacks)
     too_disturbed = find_withheld(table, blocks.kept)
     blocks = without_networks(blocks, too_disturbed)
     documents = read_machines(directory)
     machines = run_environments(own, documents, table)
-    of_all = f"{table.height} of {len(plan['trials'])} loads are there"
-    unfinished = of_all if table.height < len(plan["trials"]) else ""
-    splits: tuple[NetworkSplit, ...] = ()
-    if plan.get("causes"):
-        splits = split_causes(blocks.kept, plan)
-        plan, table, blocks = without_twins(plan, table, blocks)
-        stacks = [stack["name"] for stack in plan["stacks"]]
-    comparisons = read_comparisons(plan)
-    names = without_absent(names, plan["primary_metric"], blocks.kept)
-    cells = compare_cells(blocks.kept, names, comparisons)
-    networks = [network["name"] for network in plan["networks"]]
+    of_all = f"{table.height} of {len(stored.trials)} loads are there"
+    unfinished = of_all if table.height < len(stored.trials) else ""
+    splits = split_causes(blocks.kept, plan)
+    stored, table, blocks = without_twins(stored, table, blocks)
+    plan = stored.plan
+    stacks = [stack.name for stack in plan.stacks]
+    names = without_absent(names, plan.primary_metric, blocks.kept)
+    cells = compare_cells(blocks.kept, names, plan.comparisons)
     planned = [
-        (network, asked.stack, asked.reference, metric)
-        for network, asked, metric in product(networks, comparisons, names)
+        (network.name, comparison.stack, comparison.reference, metric)
+        for network, comparison, metric in product(plan.networks, plan.comparisons, names)
     ]
-    pools = {} if plan.get("stop") else pools_of(blocks.kept, names, site_names)
-    gains = compare_networks(cells, plan["primary_metric"], site_names, planned, pools)
-    least_ms = typed.smallest_effect_of_interest_ms
-    gains = with_margins(gains, blocks.kept, plan["primary_metric"], least_ms)
-    if plan.get("stop"):
+    pools = {} if plan.stop else pools_of(blocks.kept, names, plan.sites)
+    gains = compare_networks(cells, plan.primary_metric, plan.sites, planned, pools)
+    least_ms = plan.smallest_effect_of_interest_ms
+    gains = with_margins(gains, blocks.kept, plan.primary_metric, least_ms)
+    if plan.stop:
         ends = stopped["networks"] if stopped else {}
         gains = make_decided_gains(
             gains,
-            typed,
-            site_names,
+            whole_plan,
+            plan.sites,
             stopped,
-            lambda last: blocks_until(facts, typed, last, ends).kept,
+            lambda last: blocks_until(facts, whole_plan, last, ends).kept,
         )
     gains = [_unless_disturbed(gain, too_disturbed) for gain in gains]
     return StudyResults(
         directory=directory,
         plan=plan,
+        plan_hash=stored.hash,
+        recordings=stored.recordings,
+        trials_planned=len(stored.trials),
+        blocks_planned=len({trial.block for trial in stored.trials}),
         environment=environment_of(own, machines),
         run_environments=machines,
         table=table,

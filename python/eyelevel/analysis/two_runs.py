@@ -35,6 +35,7 @@ from eyelevel.analysis.trials.blocks import limits_by_site, loads_by_repetition
 from eyelevel.base.errors import unknown
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import against_one
+from eyelevel.plan.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,7 @@ class RunQuestion:
 
 def _sites_of_both(old: StudyResults, new: StudyResults) -> list[str]:
     """Return the sites that both runs have with the same recording."""
-    before, now = (
-        {site["name"]: site["digest"] for site in run.plan["sites"]} for run in (old, new)
-    )
+    before, now = ({site.name: site.digest for site in run.recordings} for run in (old, new))
     return [name for name in now if before.get(name) == now[name]]
 
 
@@ -99,7 +98,7 @@ def _unanswerable(old: StudyResults, new: StudyResults, reference: str | None) -
     if reference is None:
         return "no other stack is in both runs"
     before, now = (
-        next((stack for stack in run.plan["stacks"] if stack["name"] == reference), None)
+        next((stack for stack in run.plan.stacks if stack.name == reference), None)
         for run in (old, new)
     )
     if before is None:
@@ -257,7 +256,7 @@ def _compare(
     sites, verdicts = _sites_of_both(old, new), []
     horizons = None
     if old.may_stop or new.may_stop:
-        horizons = horizon_of(old.planned), horizon_of(new.planned)
+        horizons = horizon_of(old.plan), horizon_of(new.plan)
     for asked in questions:
         before, now = (_loads(run, asked, metric, sites) for run in (old, new))
         found = gain_change(before, now, confidence, horizons)
@@ -343,21 +342,23 @@ def run_differences(old: StudyResults, new: StudyResults) -> list[str]:
     change a gain.
     """
     return [
-        *_list_left_out(old.plan, new.plan),
-        *_conditions(old.plan["browser"], new.plan["browser"]),
+        *_list_left_out(old, new),
+        *_conditions(old.plan.browser.stated(), new.plan.browser.stated()),
         *_settings(old.plan, new.plan),
         *_environments(old.environment, new.environment),
     ]
 
 
-def _list_left_out(old: JsonMapping, new: JsonMapping) -> list[str]:
-    lines = []
-    for kind in ("sites", "networks", "stacks"):
-        before, after = ({part["name"]: part for part in plan[kind]} for plan in (old, new))
-        if kind == "sites":
-            both = [name for name in before if name in after]
-            anew = [name for name in both if before[name]["digest"] != after[name]["digest"]]
-            lines += _line("sites whose recording is different now", anew)
+def _list_left_out(old: StudyResults, new: StudyResults) -> list[str]:
+    digests = {site.name: site.digest for site in old.recordings}
+    anew = [s.name for s in new.recordings if digests.get(s.name, s.digest) != s.digest]
+    lines = _line("sites whose recording is different now", anew)
+    kinds = {
+        "sites": (old.plan.sites, new.plan.sites),
+        "networks": ([each.name for each in run.plan.networks] for run in (old, new)),
+        "stacks": ([each.name for each in run.plan.stacks] for run in (old, new)),
+    }
+    for kind, (before, after) in kinds.items():
         lines += _line(f"{kind} only in the earlier run", [n for n in before if n not in after])
         lines += _line(f"{kind} only in the later run", [n for n in after if n not in before])
     return lines
@@ -398,13 +399,13 @@ def _describe_condition(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _settings(old: JsonMapping, new: JsonMapping) -> list[str]:
+def _settings(old: Plan, new: Plan) -> list[str]:
     lines = []
-    for kind in ("networks", "stacks"):
-        known = {part["name"]: part for part in old[kind]}
-        for part in new[kind]:
-            if part["name"] in known and known[part["name"]] != part:
-                lines.append(f"the settings of `{part['name']}` differ")
+    for before, after in ((old.networks, new.networks), (old.stacks, new.stacks)):
+        known = {part.name: part for part in before}
+        for part in after:
+            if known.get(part.name, part) != part:
+                lines.append(f"the settings of `{part.name}` differ")
     return lines
 
 

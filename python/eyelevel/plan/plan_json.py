@@ -9,7 +9,7 @@ tables, and files of stages, which must be given as digests.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 
 from eyelevel.base.errors import PlanError, reason_of
 from eyelevel.base.from_outside.words import excerpt
@@ -25,6 +25,43 @@ from eyelevel.plan.variants import stack_alone, variant_of
 OF_TRIALS = ("version", "hash", "trials")
 """Keys of a `plan.json` that are derived from the plan."""
 
+
+@dataclass(frozen=True, slots=True)
+class PlannedTrial:
+    """One load as `plan.json` lists it; the fields are those of `eyelevel.plan.trials.Trial`."""
+
+    hash: str
+    site: str
+    network: str
+    stack: str
+    block: str
+    repetition: int
+    position: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recording that a run loads: its site's name and its digest."""
+
+    name: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class StoredPlan:
+    """The plan of an existing run, with what its `plan.json` adds to a plan's file."""
+
+    plan: Plan
+    hash: str
+    recordings: tuple[Recording, ...]
+    """The recordings of the plan's sites, in their order."""
+    variant_recordings: Mapping[str, tuple[Recording, ...]]
+    """The recordings of each variant, by its name, in the order of the sites; empty for one that
+    loads the sites as they are."""
+    trials: tuple[PlannedTrial, ...]
+
+
 _NO_FILES: JsonMapping = {"trace_files": {}, "recording_files": {}}
 """The paths of files, which no document has."""
 
@@ -33,34 +70,29 @@ _SITE_NAME = re.compile(r"[^./\\\0][^/\\\0]{0,200}")
 """Pattern of a site's name, which becomes part of file names."""
 
 
-def plan_of_document(
-    document: JsonMapping,
-    sites: Sequence[str] | None = None,
-    trace_files: Mapping[str, str] | None = None,
-    *,
-    source: str = "plan.json",
-    is_part: bool = False,
-) -> Plan:
+def parse_plan_document(document: JsonMapping, *, source: str = "plan.json") -> StoredPlan:
     """Return the plan of a `plan.json`: the reverse of `plan_document`.
 
-    `sites`: current paths of its recordings, in its order; None for their names. `trace_files`:
-    current paths of its networks' files, by digest. `source`: the file's name for messages. Every
-    value is validated like a plan file's, unless it `is_part` of a document that was validated
-    before. Raises `PlanError` for a document that this version did not write.
+    Its sites are names, without paths; `source` is the file's name for messages. Every value is
+    validated like a plan file's. Raises `PlanError` for a document that this version did not write.
     """
     stated = {key: value for key, value in document.items() if key not in OF_TRIALS}
     try:
         if document["version"] != PLAN_DOCUMENT_VERSION:
             raise ValueError(f"version {document['version']!r}")
-        names = [_site_name(site) for site in document["sites"]]
+        recordings = _read_recordings(document["sites"])
+        of_variants = {
+            variant["name"]: _read_recordings(variant["recordings"])
+            for variant in document.get("variants", ())
+        }
         variants = [
-            {**variant, "recordings": [_site_name(site) for site in variant["recordings"]]}
+            {**variant, "recordings": _names_of(of_variants[variant["name"]])}
             for variant in document.get("variants", ())
         ]
-        plan = Plan.read({**stated, "sites": names, "variants": variants, **_NO_FILES})
-        if not is_part:
-            _refuse_mistakes(plan)
-            _check_trials(document["trials"], plan)
+        named = {"sites": _names_of(recordings), "variants": variants}
+        plan = Plan.read({**stated, **named, **_NO_FILES})
+        _refuse_mistakes(plan)
+        trials = _read_trials(document["trials"], plan)
         if not isinstance(document["hash"], str):
             raise ValueError("it has no hash")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -70,19 +102,25 @@ def plan_of_document(
                 "use the eyelevel that wrote it"
             ]
         ) from error
-    located = {"sites": tuple(sites)} if sites is not None else {}
-    return replace(plan, **located, trace_files=dict(trace_files or {}))
+    return StoredPlan(plan, document["hash"], recordings, of_variants, trials)
 
 
-def _site_name(site: JsonMapping) -> str:
-    name, digest = site["name"], site["digest"]
-    if not (isinstance(name, str) and _SITE_NAME.fullmatch(name) and isinstance(digest, str)):
-        raise ValueError(f"`sites`: {excerpt(name)} is not the name of a site with its digest")
-    return name
+def _read_recordings(sites: Sequence[JsonMapping]) -> tuple[Recording, ...]:
+    recordings = []
+    for site in sites:
+        name, digest = site["name"], site["digest"]
+        if not (isinstance(name, str) and _SITE_NAME.fullmatch(name) and isinstance(digest, str)):
+            raise ValueError(f"`sites`: {excerpt(name)} is not the name of a site with its digest")
+        recordings.append(Recording(name, digest))
+    return tuple(recordings)
 
 
-def _check_trials(trials: object, plan: Plan) -> None:
-    """Check that each trial belongs to the plan and has the keys that are read."""
+def _names_of(recordings: Sequence[Recording]) -> list[str]:
+    return [recording.name for recording in recordings]
+
+
+def _read_trials(trials: object, plan: Plan) -> tuple[PlannedTrial, ...]:
+    """Return the trials, after checking that each belongs to the plan."""
     if not isinstance(trials, list) or len(trials) > TRIALS_MAX:
         raise ValueError("`trials` is not a list, or is too long")
     known = {
@@ -90,6 +128,7 @@ def _check_trials(trials: object, plan: Plan) -> None:
         "network": {network.name for network in plan.networks},
         "stack": {stack.name for stack in plan.stacks},
     }
+    planned = []
     for place, trial in enumerate(trials):
         for key, names in known.items():
             if trial[key] not in names:
@@ -99,6 +138,8 @@ def _check_trials(trials: object, plan: Plan) -> None:
                 raise ValueError(f"`trials.{place}.{key}` is not a number")
         if not isinstance(trial["block"], str) or not _HASH.fullmatch(trial["hash"]):
             raise ValueError(f"`trials.{place}`: it has no hash or no block")
+        planned.append(PlannedTrial(*map(trial.__getitem__, PlannedTrial.__slots__)))
+    return tuple(planned)
 
 
 def _format_error(error: Exception) -> str:

@@ -16,7 +16,7 @@ from typing import Annotated, Literal, Self
 
 from annotated_types import MinLen
 
-from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.base.json_types import JsonObject
 from eyelevel.base.lab_tables import LIMITS
 from eyelevel.base.settings import LISTED, About, DurationMs, Settings, SizeBytes, within
 from eyelevel.plan.networks.origin_rtt import OriginRtts
@@ -385,11 +385,11 @@ _REFUSALS: tuple[tuple[Callable[[Stack], object], str], ...] = (
 """Impossible combinations, each with its reason."""
 
 
-def stack_in_words(stack: JsonMapping) -> str:
-    """Describe a stack of a plan's document in a sentence."""
+def stack_in_words(stack: Stack) -> str:
+    """Describe a stack in a sentence."""
     protocols = {"h1": "HTTP/1.1 over TCP", "h2": "HTTP/2 over TCP", "h3": "HTTP/3 over QUIC"}
-    said = f"{stack['name']} is {protocols[stack['http_version']]}"
-    if stack["external_server"]:
-        return f"{said} from an external server"
-    pacing = "paced" if stack["pacing"] else "not paced"
-    return f"{said}, initial window {stack['initial_window_packets']}, {pacing}"
+    text = f"{stack.name} is {protocols[stack.http_version]}"
+    if stack.external_server:
+        return f"{text} from an external server"
+    pacing = "paced" if stack.pacing else "not paced"
+    return f"{text}, initial window {stack.initial_window_packets}, {pacing}"

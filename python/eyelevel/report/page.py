@@ -107,7 +107,7 @@ def page(contents: StudyResults) -> str:
     summary = element("summary", element("h2", "For reviewers", id="reviewers"), " ", REVIEWERS)
     reviewers = element("details", summary, *asked_for, class_="reviewers")
     main = element("main", *at_once, reviewers)
-    return shell(contents.plan["title"] or "eyelevel report", main, data.as_data(), *SCRIPTS)
+    return shell(contents.plan.title or "eyelevel report", main, data.as_data(), *SCRIPTS)
 
 
 def summary_of(contents: StudyResults) -> JsonObject:
@@ -116,10 +116,9 @@ def summary_of(contents: StudyResults) -> JsonObject:
     It has the run's counts, then each section's keys. Every estimate has the form of
     `Estimate.as_json`.
     """
-    plan = contents.plan
     summary = {
-        "title": plan["title"],
-        "plan_hash": plan["hash"],
+        "title": contents.plan.title,
+        "plan_hash": contents.plan_hash,
         "comparisons": [asked.stated() for asked in contents.comparisons],
         "primary_metric": contents.primary_metric,
         "trials": contents.table.height,

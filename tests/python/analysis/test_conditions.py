@@ -26,7 +26,7 @@ def contents(tmp_path):
 
 def test_first_visits_in_the_usual_conditions_need_no_words(contents):
     found = contents(TEXT)
-    assert describe_conditions(found.planned) == ""
+    assert describe_conditions(found.plan) == ""
     assert "each load in a new browser and new network namespaces" in paragraph(found)
 
 
@@ -42,7 +42,7 @@ def test_first_visits_in_the_usual_conditions_need_no_words(contents):
 )
 def test_a_plans_visit_is_in_its_methods(contents, visit, said):
     found = contents(f'visit = "{visit}"\n{TEXT}')
-    assert said in describe_conditions(found.planned)
+    assert said in describe_conditions(found.plan)
     text = paragraph(found)
     assert said in text
     assert (
@@ -63,7 +63,7 @@ def test_a_plans_visit_is_in_its_methods(contents, visit, said):
     ],
 )
 def test_what_the_browser_knows_and_takes_the_network_for_is_said(contents, line, said):
-    assert said in describe_conditions(contents(f"{line}\n{TEXT}").planned)
+    assert said in describe_conditions(contents(f"{line}\n{TEXT}").plan)
 
 
 def test_a_known_visitors_load_has_a_visit_before_it(contents):
@@ -87,22 +87,21 @@ def test_stacks_are_told_with_what_the_browser_knew(contents, tmp_path):
     ],
 )
 def test_what_the_browser_was_told_follows_from_visit_and_browser(contents, line, visitor, seen):
-    for own in list_planned_stacks(contents(f"{line}\n{TEXT}").planned):
+    for own in list_planned_stacks(contents(f"{line}\n{TEXT}").plan):
         assert (own.visitor, own.effective_connection_type) == (visitor, seen)
 
 
 def test_a_visit_of_one_stack_is_said_of_that_stack(contents):
     found = contents(question_plan(SITES, "visit=repeat", ["dsl"], blocks_max=6))
     (changed,) = (stack for stack in found.stacks if stack != "tcp+")
-    visits = {each.name: each.visit for each in list_planned_stacks(found.planned)}
+    visits = {each.name: each.visit for each in list_planned_stacks(found.plan)}
     assert visits == {"tcp+": "first", changed: "repeat"}
-    assert describe_conditions(found.planned).startswith(f"{changed} on a repeat visit (")
+    assert describe_conditions(found.plan).startswith(f"{changed} on a repeat visit (")
 
 
 def test_loads_without_pictures_are_said(contents):
     assert (
-        describe_conditions(contents(f"capture = false\n{TEXT}").planned)
-        == "without taking pictures"
+        describe_conditions(contents(f"capture = false\n{TEXT}").plan) == "without taking pictures"
     )
 
 

@@ -35,7 +35,7 @@ def contents(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def of_paint(contents):
-    plan = {**contents.plan, "primary_metric": PAINT}
+    plan = replace(contents.plan, primary_metric=PAINT)
     return replace(contents, plan=plan)
 
 
@@ -131,7 +131,7 @@ def test_a_timeout_is_left_out_and_the_rest_is_told(tmp_path):
 def test_a_study_that_may_stop_has_intervals_that_allow_for_it(tmp_path):
     contents = read_run(tmp_path, text=TWO_STACKS + "stop = { }\n")
     at_once = read_contents(_without_stop(tmp_path), metrics_of)
-    horizon, compared = horizon_of(contents.planned), 0
+    horizon, compared = horizon_of(contents.plan), 0
     for kind in ("paints", "speeds", "first_paints"):
         for parts, plain in zip(getattr(contents, kind), getattr(at_once, kind), strict=True):
             rows = contents.blocks.kept.filter(network=parts.network).sort("repetition")
@@ -156,7 +156,7 @@ def test_a_study_that_may_stop_has_intervals_that_allow_for_it(tmp_path):
 def test_a_comparison_that_was_decided_counts_its_blocks_until_then(tmp_path):
     contents = read_run(tmp_path, text=TWO_STACKS + "stop = { }\n")
     asked = Comparison("quic", "tcp")
-    stops = Stops(horizon_of(contents.planned), {("dsl", asked): 5})
+    stops = Stops(horizon_of(contents.plan), {("dsl", asked): 5})
     dsl, lte = compare_parts(contents.blocks.kept, LARGEST_PAINT, [asked], contents.networks, stops)
     assert (dsl.blocks, lte.blocks) == (10, 12)
 

@@ -15,6 +15,7 @@ from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import read_contents
 from eyelevel.analysis.two_runs import agreement, compare_runs, rerun_agrees
 from eyelevel.cli.results.gate import conclude, junit
+from eyelevel.plan.plan import StopRule
 
 TEXT = quickstart_against_tcp()
 TWELVE = TEXT.replace("blocks = 3", "blocks = 12")
@@ -109,11 +110,11 @@ def test_another_stack_may_be_the_common_one(long):
 
 def test_a_common_stack_whose_settings_changed_is_none(long, capsys, tmp_path):
     new = again(long, every=1.3)
-    stacks = [
-        {**stack, "initial_window": 99} if stack["name"] == "tcp" else stack
-        for stack in new.plan["stacks"]
-    ]
-    new = replace(new, plan={**new.plan, "stacks": stacks})
+    stacks = tuple(
+        replace(stack, initial_window_packets=99) if stack.name == "tcp" else stack
+        for stack in new.plan.stacks
+    )
+    new = replace(new, plan=replace(new.plan, stacks=stacks))
     found = compare_runs(long, new, METRIC, 0.05)
     assert {each.status for each in found.verdicts} == {"no verdict"} and found.assumption == ""
     first = found.verdicts[0]
@@ -133,7 +134,7 @@ def test_a_common_stack_whose_settings_changed_is_none(long, capsys, tmp_path):
 
 
 def test_a_study_that_may_stop_is_compared_by_its_sequence(long):
-    stopping = replace(long, plan={**long.plan, "stop": {"blocks_min": 5}})
+    stopping = replace(long, plan=replace(long.plan, stop=StopRule(blocks_min=5)))
     fixed, sequential = (
         compare_runs(old, again(long, every=1.3), METRIC, 0.05).verdicts[0].estimate
         for old in (long, stopping)
@@ -246,7 +247,8 @@ def test_what_only_one_run_has_is_named(runs, old):
 
 def test_a_site_that_was_recorded_anew_is_named(runs, old):
     new = runs(TEXT)
-    new.plan["sites"][1]["digest"] = "sha256:other"
+    first, second, *_ = new.recordings
+    new = replace(new, recordings=(first, replace(second, digest="sha256:other")))
     found = compare_runs(old, new, METRIC, 0.05)
     assert found.differences == (
         "sites whose recording is different now, not compared: `dashboard`",

@@ -15,7 +15,7 @@ from eyelevel.plan.file.from_document import check_text
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.two_pages import edit_plan, name_variants, pages_plan
 from eyelevel.plan.networks.origin_rtt import Place
-from eyelevel.plan.plan_json import plan_of_document
+from eyelevel.plan.plan_json import parse_plan_document
 from eyelevel.plan.trials import Site, expand, plan_document, plan_hash
 from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import read_trial
@@ -99,12 +99,12 @@ def test_the_document_gives_the_plan_back_and_agrees_with_its_text():
             "edits": [],
         },
     ]
-    read = plan_of_document(document)
+    read = parse_plan_document(document).plan
     assert expand(read, SITES) == TRIALS
     check_text(read, "plan.json", lambda digest: 0)
     document["variants"][1]["name"] = "other"
     with pytest.raises(PlanError, match="variant that the plan has not"):
-        plan_of_document(document)
+        parse_plan_document(document)
 
 
 def test_a_variant_whose_recording_changes_is_another_plan():
@@ -196,7 +196,7 @@ def test_edits_of_a_variant_are_kept_in_their_short_form_and_come_back_from_a_do
         ("defer:/app.js", "preload:/hero.jpg in /b.html"),
     ]
     document = plan_document(plan, SITES, expand(plan, SITES))
-    found = plan_of_document(json.loads(json.dumps(document)), "plan.json").variants
+    found = parse_plan_document(json.loads(json.dumps(document))).plan.variants
     assert [variant.edits for variant in found] == [variant.edits for variant in plan.variants]
     # What an edit makes is part of the plan: an edit's file may change.
     names = tuple(site.name for site in SITES)

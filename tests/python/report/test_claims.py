@@ -204,7 +204,7 @@ def test_a_notebook_has_none_either(broken_off, whole, monkeypatch):
 
 
 def test_a_gate_of_it_has_none(broken_off, whole):
-    names = [each.name for each in whole.planned.stacks], list(whole.metrics), whole.networks
+    names = [each.name for each in whole.plan.stacks], list(whole.metrics), whole.networks
     worse = parse_condition("tcp.speed_index.p50 worse than quic by 1% on lte", *names)
     budget = parse_condition("tcp.speed_index.p50 above 1 ms on lte", *names)
     assert {each.status for each in evaluate([worse, budget], whole)} == {"failed"}

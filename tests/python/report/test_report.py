@@ -94,7 +94,7 @@ def test_tables_have_captions_and_scopes(text):
 
 def test_hashes_seed_and_versions_are_there(text, contents):
     body = outside_scripts(text)
-    for fact in (contents.plan["hash"], "sha256:startup", "Chromium 156.0", "6.1.0", "cubic, bbr"):
+    for fact in (contents.plan_hash, "sha256:startup", "Chromium 156.0", "6.1.0", "cubic, bbr"):
         assert fact in body
 
 
@@ -116,7 +116,7 @@ def test_a_first_look_says_that_what_it_finds_is_overstated_and_has_faint_colour
     """What counts is how many blocks were left, not how many were planned."""
     gains = tuple(replace(gain, gain=replace(gain.gain, n=blocks)) for gain in contents.gains)
     cells = tuple(replace(cell, pairs=blocks) for cell in contents.cells)
-    few = replace(contents, plan={**contents.plan, "blocks": 12}, gains=gains, cells=cells)
+    few = replace(contents, plan=replace(contents.plan, blocks=12), gains=gains, cells=cells)
     texts = [text for _, text in warnings(few) if "overstates" in text]
     page = opening(few, PageData(few)) + overview_section(few, PageData(few))
     assert len(texts) == (blocks == 5)
@@ -334,11 +334,12 @@ def test_the_methods_paragraph_has_the_plans_numbers(text, contents):
     body = outside_scripts(text)
     for fact in ("2 recorded sites", "11 of 12 blocks", "seed 1", "wolsing2019performance"):
         assert fact in body
-    assert f"hash is {contents.plan['hash']}" in body
+    assert f"hash is {contents.plan_hash}" in body
 
 
 def test_one_of_a_kind_is_not_told_as_many(contents):
-    alone = {**contents.plan, **{key: contents.plan[key][:1] for key in ("sites", "networks")}}
+    one_of = {key: getattr(contents.plan, key)[:1] for key in ("sites", "networks")}
+    alone = replace(contents.plan, **one_of)
     said = paragraph(replace(contents, plan=alone))
     assert said.startswith("1 recorded site was replayed with eyelevel ")
     assert "over 1 emulated network into" in said

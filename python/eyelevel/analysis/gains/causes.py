@@ -10,8 +10,10 @@ import polars as pl
 from eyelevel.analysis.gains.cells import value_alone
 from eyelevel.analysis.stats.decomposition import Decomposition, decompose_difference
 from eyelevel.analysis.trials.blocks import Blocks, up_to_limit
-from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.plan.causes import Causes
 from eyelevel.plan.comparisons import Compared
+from eyelevel.plan.plan import Plan
+from eyelevel.plan.plan_json import StoredPlan
 
 ALL = "all"
 LOSS = "loss"
@@ -28,32 +30,28 @@ class NetworkSplit(Compared):
     split: Decomposition
 
 
-def rtts_ms_of(plan: JsonMapping) -> dict[str, float]:
-    """Return the least round trip of each network of a plan, in ms, by name."""
-    return {each["name"]: float(each["rtt_ms_min"]) for each in plan["networks"]}
-
-
-def split_causes(kept: pl.DataFrame, plan: JsonMapping) -> tuple[NetworkSplit, ...]:
+def split_causes(kept: pl.DataFrame, plan: Plan) -> tuple[NetworkSplit, ...]:
     """Return the parts of the primary metric's differences, by network and comparison.
 
-    They are over all sites. `kept` has the kept blocks with their counterfactuals. A repetition
-    counts if a network and its lossless twin both have the block; a timeout counts as its limit. In
-    a study that may stop early the parts have no interval, as it would not allow for stopping.
+    They are over all sites; there are none without counterfactuals. `kept` has the kept blocks with
+    their counterfactuals. A repetition counts if a network and its lossless twin both have the
+    block; a timeout counts as its limit. In a study that may stop early the parts have no interval,
+    as it would not allow for stopping.
     """
-    causes = plan["causes"]
-    values = _values(kept, plan["primary_metric"])
-    sites = [site["name"] for site in plan["sites"]]
-    twin_networks = set(causes["networks"].values())
+    if plan.causes is None:
+        return ()
+    values = _values(kept, plan.primary_metric)
+    twin_networks = set(plan.causes.networks.values())
     splits = []
-    for name, rtt_ms in rtts_ms_of(plan).items():
-        if name in twin_networks:
+    for network in plan.networks:
+        if network.name in twin_networks:
             continue
-        for asked in plan["comparisons"]:
-            pair = (asked["stack"], asked["reference"])
-            split = _split(values, causes, name, pair, sites)
-            if plan.get("stop"):
+        for comparison in plan.comparisons:
+            pair = (comparison.stack, comparison.reference)
+            split = _split(values, plan.causes, network.name, pair, plan.sites)
+            if plan.stop:
                 split = _without_intervals(split)
-            splits.append(NetworkSplit(name, *pair, rtt_ms, split))
+            splits.append(NetworkSplit(network.name, *pair, network.rtt_ms_min, split))
     return tuple(splits)
 
 
@@ -71,22 +69,22 @@ _Values = Mapping[tuple[str, str, str], Mapping[int, float]]
 
 def _split(
     values: _Values,
-    causes: JsonMapping,
+    causes: Causes,
     network: str,
     pair: tuple[str, str],
-    sites: list[str],
+    sites: Sequence[str],
 ) -> Decomposition:
-    lossless = causes["networks"].get(network)
+    lossless = causes.networks.get(network)
     stack, reference = pair
-    of_stacks = [name for name in causes["stacks"][stack] if name != ALL]
+    twins = causes.stacks
+    of_stacks = [name for name in twins[stack] if name != ALL]
     worlds: dict[str, tuple[str, str, str]] = {"": (network, stack, reference)}
     for name in of_stacks:
-        twins = causes["stacks"]
         worlds[name] = (network, twins[stack][name], twins[reference][name])
     if lossless:
         worlds[LOSS] = (lossless, stack, reference)
-    ideal = tuple(causes["stacks"][name].get(ALL, name) for name in pair)
-    worlds[ALL] = (lossless or network, *ideal)
+    ideal = [twins[name].get(ALL, name) for name in pair]
+    worlds[ALL] = (lossless or network, ideal[0], ideal[1])
     differences = {
         name: _differences(values, sites, where, pair) for name, (where, *pair) in worlds.items()
     }
@@ -102,7 +100,7 @@ def _split(
 
 
 def _differences(
-    values: _Values, sites: list[str], network: str, pair: Sequence[str]
+    values: _Values, sites: Sequence[str], network: str, pair: Sequence[str]
 ) -> dict[tuple[str, int], float]:
     """Return the stack's value less the reference's, by site and repetition that have both."""
     found = {}
@@ -129,25 +127,28 @@ def _values(kept: pl.DataFrame, metric: str) -> _Values:
 
 
 def without_twins(
-    plan: JsonMapping, table: pl.DataFrame, blocks: Blocks
-) -> tuple[JsonObject, pl.DataFrame, Blocks]:
+    stored: StoredPlan, table: pl.DataFrame, blocks: Blocks
+) -> tuple[StoredPlan, pl.DataFrame, Blocks]:
     """Return plan, trials and blocks without counterfactuals, which are no results themselves."""
-    causes = plan["causes"]
-    stacks = {name for twins in causes["stacks"].values() for name in twins.values()}
-    networks = set(causes["networks"].values())
+    plan, causes = stored.plan, stored.plan.causes
+    if causes is None:
+        return stored, table, blocks
+    stacks = {name for twins in causes.stacks.values() for name in twins.values()}
+    networks = set(causes.networks.values())
 
     def is_answer(name_of_stack: str, name_of_network: str) -> bool:
         return name_of_stack not in stacks and name_of_network not in networks
 
     mine = ~pl.col("stack").is_in(list(stacks)) & ~pl.col("network").is_in(list(networks))
-    reduced = {
-        **plan,
-        "stacks": [stack for stack in plan["stacks"] if stack["name"] not in stacks],
-        "networks": [network for network in plan["networks"] if network["name"] not in networks],
-        "trials": [
-            trial for trial in plan["trials"] if is_answer(trial["stack"], trial["network"])
-        ],
-    }
+    reduced = replace(
+        stored,
+        plan=replace(
+            plan,
+            stacks=tuple(stack for stack in plan.stacks if stack.name not in stacks),
+            networks=tuple(each for each in plan.networks if each.name not in networks),
+        ),
+        trials=tuple(each for each in stored.trials if is_answer(each.stack, each.network)),
+    )
     excluded = tuple(block for block in blocks.excluded if block.network not in networks)
     return reduced, table.filter(mine), replace(blocks, kept=blocks.kept.filter(mine),
                                                 excluded=excluded)  # fmt: skip

@@ -19,8 +19,8 @@ from eyelevel.analysis.metrics.steps import STEP_METRICS, step_metrics
 from eyelevel.analysis.stats.censoring import log_rank, restricted_mean_difference
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.stats.hypothesis import DifferenceTest
-from eyelevel.base.json_types import JsonMapping
-from eyelevel.plan.comparisons import Compared, Comparison
+from eyelevel.plan.comparisons import Compared
+from eyelevel.plan.plan import Plan
 from eyelevel.store.directory import read_trial
 from eyelevel.store.outcomes import CENSORED, OUTCOMES_BY_NAME
 
@@ -143,12 +143,12 @@ class StepCells:
     cells: tuple[Cell, ...]
 
 
-def compare_steps(directory: Path, plan: JsonMapping, kept: pl.DataFrame) -> tuple[StepCells, ...]:
+def compare_steps(directory: Path, plan: Plan, kept: pl.DataFrame) -> tuple[StepCells, ...]:
     """Return the comparisons of every step over the kept blocks; timed-out loads have no steps.
 
     Raises StoreError for a damaged record.
     """
-    texts = plan["browser"]["after_load"]
+    texts = plan.browser.after_load
     if not texts:
         return ()
     schema: dict[str, type[pl.DataType]] = dict.fromkeys(_KEYS, pl.String)
@@ -167,10 +167,9 @@ def compare_steps(directory: Path, plan: JsonMapping, kept: pl.DataFrame) -> tup
         for step_rows, values in zip(rows, measured, strict=True):
             # The load itself ended: a missing value is absent here, not censored at a limit.
             step_rows.append((*keys[:-1], "ok", *values.values()))
-    comparisons = [Comparison.read(asked) for asked in plan["comparisons"]]
     compared = []
     for text, step_rows in zip(texts, rows, strict=True):
         table = pl.DataFrame(step_rows, schema=schema, orient="row")
-        cells = compare_cells(table, tuple(STEP_METRICS), comparisons)
+        cells = compare_cells(table, tuple(STEP_METRICS), plan.comparisons)
         compared.append(StepCells(text, tuple(cells)))
     return tuple(compared)

@@ -406,12 +406,12 @@ def _of_run(
         for level in contents.environment.get("levels") or []
         if {level["first"], level["second"]} <= set(stacks)
     ]
-    planned = {stack.name: stack for stack in list_planned_stacks(contents.planned)}
-    on = contents.planned.networks[0]
+    planned = {stack.name: stack for stack in list_planned_stacks(contents.plan)}
+    on = contents.plan.networks[0]
     rows = explain(
         [stack_in_force(planned[stack], on) for stack in stacks], read_known(levels, stacks)
     )
     for aspect, values in measure_rows(contents.table, stacks):
         rows.append(ExplainedRow(aspect, "", "measured", tuple(values), None))
-    by_name = {stack.name: stack for stack in contents.planned.stacks}
+    by_name = {stack.name: stack for stack in contents.plan.stacks}
     return on, stacks, levels, rows, by_name

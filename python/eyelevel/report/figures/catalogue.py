@@ -79,7 +79,7 @@ def _rows_of(cells: Sequence[Cell], contents: StudyResults) -> pl.DataFrame:
     if not cells:
         return pl.DataFrame()
     names = {asked: str(asked) for asked in contents.comparisons}
-    networks = {network.name: network for network in contents.planned.networks}
+    networks = {network.name: network for network in contents.plan.networks}
     place = {name: position for position, name in enumerate(networks)}  # panels in the plan's order
     cells = sorted(cells, key=lambda cell: place[cell.network])
     of_cells = [networks[cell.network] for cell in cells]

@@ -48,7 +48,7 @@ def varying_links(networks: Sequence[Network]) -> pl.DataFrame:
 
 def varying_networks(contents: StudyResults) -> pl.DataFrame:
     """Return figure 6-1: sites' median load times where a link's rate varies."""
-    links = varying_links(contents.planned.networks)
+    links = varying_links(contents.plan.networks)
     medians = site_medians(contents)
     if not medians.height:
         return pl.DataFrame()
@@ -59,7 +59,7 @@ def varying_networks(contents: StudyResults) -> pl.DataFrame:
 def controllers(contents: StudyResults) -> pl.DataFrame:
     """Return figures 6-3 and 6-4: stacks of one HTTP version, several congestion controllers."""
     kinds: dict[str, dict[str, str]] = {}
-    for stack in contents.planned.stacks:
+    for stack in contents.plan.stacks:
         of_version = kinds.setdefault(stack.protocol, {})
         of_version.setdefault(stack.controller, stack.name)
     several = [by_controller for by_controller in kinds.values() if len(by_controller) > 1]
@@ -100,9 +100,9 @@ def rates_over_time(contents: StudyResults) -> pl.DataFrame:
 
     A recorded trace's file is not part of a run; `eyelevel trace info FILE` describes it.
     """
-    links = dict(varying_links(contents.planned.networks).select("network", "link").iter_rows())
+    links = dict(varying_links(contents.plan.networks).select("network", "link").iter_rows())
     parts, seen = [], set()
-    for network in contents.planned.networks:
+    for network in contents.plan.networks:
         for direction, spec in (("down", network.synth_down), ("up", network.synth_up)):
             if spec is None or spec in seen:
                 continue
@@ -194,7 +194,7 @@ def why_not(name: str, contents: StudyResults) -> str:
         return "no block of the run is complete"
     if name in _OF_METRIC and kept[contents.drawn_metric].null_count() == kept.height:
         return f"no load has {title_of(contents.drawn_metric)}"
-    varies = bool(varying_links(contents.planned.networks).height)
+    varies = bool(varying_links(contents.plan.networks).height)
     for needs, kind, there in (
         (_NETWORKS, "networks", contents.networks),
         (_STACKS, "stacks", contents.stacks),

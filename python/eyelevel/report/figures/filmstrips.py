@@ -46,7 +46,7 @@ def filmstrips(contents: StudyResults) -> Filmstrips:
     frames has none; `left_out` counts those that exceeded the limit.
     """
     result = Filmstrips()
-    typical = typical_loads(contents) if contents.planned.browser.capture else {}
+    typical = typical_loads(contents) if contents.plan.browser.capture else {}
     pictures = _Pictures(result.pictures)
     for site in contents.sites:
         for network in contents.networks:
@@ -79,7 +79,7 @@ def strips_of(
     contents: StudyResults, site: str, network: str
 ) -> dict[str, list[tuple[float, str]]]:
     """Return the frames of each stack's typical load at even times, as seconds and data URLs."""
-    if not contents.planned.browser.capture:
+    if not contents.plan.browser.capture:
         return {}
     frames = _frames_of(contents, typical_loads(contents, [site]).get((site, network), {}))
     if not frames:

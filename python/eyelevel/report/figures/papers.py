@@ -99,7 +99,7 @@ def single_origin(contents: StudyResults) -> pl.DataFrame:
     wanted = {contents.primary_metric, contents.drawn_metric, *METRICS}
     metrics = [name for name in contents.metrics if name in wanted]
     rows = []
-    stacks = contents.planned.stacks
+    stacks = contents.plan.stacks
     for stack in stacks:
         references = [asked.reference for asked in contents.comparisons]
         against = partner_of(stack, stacks, references)

@@ -65,8 +65,8 @@ def site_gains(contents: StudyResults) -> pl.DataFrame:
 
 def _list_averaged_networks(contents: StudyResults) -> set[str]:
     """Return the networks to average over: the plan's grid, as in Das; else all shaped ones."""
-    names = {network.name for network in contents.planned.networks}
-    return {*_whole_grid(contents.planned.networks)["network"]} or names - {UNSHAPED} or names
+    names = {network.name for network in contents.plan.networks}
+    return {*_whole_grid(contents.plan.networks)["network"]} or names - {UNSHAPED} or names
 
 
 def extremes(contents: StudyResults) -> pl.DataFrame:
@@ -193,7 +193,7 @@ def improvements(contents: StudyResults) -> pl.DataFrame:
     `claimed`: the gain's verdict has the same direction; all others are drawn without colour.
     """
     medians = site_medians(contents)
-    grid = _whole_grid(contents.planned.networks)
+    grid = _whole_grid(contents.plan.networks)
     if not medians.height or not grid.height:
         return pl.DataFrame()
     typical = medians.group_by("network", "stack").agg(pl.col("seconds").median(), sites=pl.len())
@@ -225,7 +225,7 @@ def nine_networks(contents: StudyResults) -> pl.DataFrame:
 
     The optimal time of a site is the smallest of the stacks' medians on the unshaped network.
     """
-    medians, grid = site_medians(contents), grid_of(contents.planned.networks)
+    medians, grid = site_medians(contents), grid_of(contents.plan.networks)
     if not medians.height or not grid.height:
         return pl.DataFrame()
     rates = _three(grid["rate_mbit_s"].unique().to_list(), RATES_MBIT_S)

@@ -252,7 +252,7 @@ def downlink_figure(rows: pl.DataFrame, contents: StudyResults) -> JsonObject:
     first = contents.sites[0]
     holds = [
         (network.name, first, what, kilobytes)
-        for network in contents.planned.networks
+        for network in contents.plan.networks
         for what, kilobytes in network.capacities_kb().items()
     ]
     schema = {"network": pl.String, "site": pl.String, "what": pl.String, "kilobytes": pl.Float64}

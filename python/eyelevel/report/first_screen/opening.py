@@ -5,7 +5,7 @@ chart per comparison, over all sites and site by site.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import polars as pl
@@ -120,7 +120,7 @@ def opening_json(contents: StudyResults) -> JsonObject:
 def _opening(contents: StudyResults, pair: Markup = NOTHING) -> Opening:
     columns, rows = _table(comparison_verdicts(contents), contents.against_itself)
     return Opening(
-        title=contents.plan["title"] or "How do the stacks compare?",
+        title=contents.plan.title or "How do the stacks compare?",
         first_warnings=tuple(first_warnings(contents)),
         headline=headline(contents),
         basis=_basis(contents),
@@ -192,7 +192,7 @@ def _noise_json(contents: StudyResults) -> JsonObject:
 
 def _basis(contents: StudyResults) -> str:
     """Return the basis of the table in words: metric, sites and loads."""
-    sites, planned = len(contents.sites), int(contents.plan["blocks"])
+    sites, planned = len(contents.sites), contents.plan.blocks
     metric = title_of(contents.primary_metric)
     low, high = count_pairs(contents)
     loads = f"{low} to {high}" if low < high else str(high)
@@ -209,9 +209,9 @@ def _stacks(contents: StudyResults) -> str:
     """Return a description of the stacks, since readers may not know the names; "" for many."""
     # Variants are loaded with the same stacks, each of which is said once.
     stacks = {
-        name: {**stack, "name": name}
-        for stack in contents.plan["stacks"]
-        for name in [stack_alone(stack["name"])]
+        name: replace(stack, name=name)
+        for stack in contents.plan.stacks
+        for name in [stack_alone(stack.name)]
     }
     if len(stacks) > STACKS_TOLD_MAX:
         return ""

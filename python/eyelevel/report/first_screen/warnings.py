@@ -221,7 +221,7 @@ def _few_blocks(contents: StudyResults) -> Warning:
         text += f" {OVERSTATED}"
     low, high = count_pairs(contents)
     counted = f"{low} to {high}" if low < high else str(high)
-    planned = int(contents.plan["blocks"])
+    planned = contents.plan.blocks
     of_planned = f" of {planned}" if high < planned else ""
     counted += f" {'block' if high == 1 else 'blocks'}"
     return (f"Only {counted}{of_planned} per site and network.", text)

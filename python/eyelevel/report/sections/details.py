@@ -48,25 +48,25 @@ def _describe_environment(environment: JsonMapping) -> JsonObject:
 def setup_section(contents: StudyResults) -> Markup:
     """Return what was run: versions, machine, sites, networks, stacks, seeds and hashes."""
     plan = contents.plan
-    sites = [[site["name"], element("code", site["digest"])] for site in plan["sites"]]
-    networks = [[network.name, network.described()] for network in contents.planned.networks]
+    sites = [[site.name, element("code", site.digest)] for site in contents.recordings]
+    networks = [[network.name, network.described()] for network in contents.plan.networks]
     return make_titled_section(
         "setup",
         "What was run",
         _definitions(
             [
-                ("plan", element("code", plan["hash"])),
-                ("seed of the order and of each load's random choices", plan["seed"]),
+                ("plan", element("code", contents.plan_hash)),
+                ("seed of the order and of each load's random choices", plan.seed),
                 ("loads", f"{contents.table.height} of {contents.trials_planned} planned"),
                 (
                     "blocks",
-                    f"{plan['blocks']} for each site and network, each with one load per stack",
+                    f"{plan.blocks} for each site and network, each with one load per stack",
                 ),
                 (
                     "smallest effect of interest",
-                    describe_margin(contents.planned),
+                    describe_margin(contents.plan),
                 ),
-                ("time limit of a load", _describe_limit(contents.planned.browser)),
+                ("time limit of a load", _describe_limit(contents.plan.browser)),
                 *_lateness_rows(contents),
                 *_foreign_time_rows(contents),
                 *_wait_rows(contents),
@@ -81,7 +81,7 @@ def setup_section(contents: StudyResults) -> Markup:
             "details",
             element("summary", "The plan, to run it again"),
             element("p", "Save it as plan.toml, and type ", RUN_AGAIN, ".", class_="note"),
-            element("pre", plan["source"], tabindex="0", data_copy="the plan"),
+            element("pre", plan.source, tabindex="0", data_copy="the plan"),
         ),
     )
 
@@ -187,9 +187,9 @@ def _stacks(contents: StudyResults) -> Markup:
 
     The level is in an appendix, pair by pair.
     """
-    planned = {stack.name: stack for stack in list_planned_stacks(contents.planned)}
+    planned = {stack.name: stack for stack in list_planned_stacks(contents.plan)}
     names = [name for name in contents.stacks if name in set(contents.table["stack"])]
-    networks = contents.planned.networks
+    networks = contents.plan.networks
     in_force = [[stack_in_force(planned[name], on) for on in networks] for name in names]
     settings = [row for row in explain([of_stack[0] for of_stack in in_force]) if row.kind == "set"]
     apart = [row for row in settings if len(set(row.values)) > 1]

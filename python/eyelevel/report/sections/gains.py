@@ -182,7 +182,7 @@ def _gains(contents: StudyResults) -> GainsSection:
     primary = contents.primary_metric
     would_decide = {_key(each.gain): each.as_json() for each in estimate_needed(contents)}
     return GainsSection(
-        networks=contents.planned.networks,
+        networks=contents.plan.networks,
         metrics=tuple(
             MetricName(name, title_of(name), name == primary) for name in contents.metrics
         ),

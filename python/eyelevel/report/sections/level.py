@@ -78,7 +78,7 @@ def _how(contents: StudyResults, missing: Sequence[tuple[str, str]]) -> str:
 
     Stacks that are no presets, or with unusual browser settings, can only be measured by the plan.
     """
-    browser = contents.planned.browser
+    browser = contents.plan.browser
     if not browser.is_chromium:
         return "The level can be measured with Chromium only"
     pair, usual = missing[0], Browser()
@@ -185,5 +185,5 @@ def _missing(contents: StudyResults) -> list[tuple[str, str]]:
 
 def _by_ways_alone(contents: StudyResults, first: str, second: str) -> bool:
     """Return whether two stacks differ only in the round trips of their origins."""
-    stacks = {stack.name: stack for stack in contents.planned.stacks}
+    stacks = {stack.name: stack for stack in contents.plan.stacks}
     return apart_by_ways_alone(stacks[first], stacks[second])

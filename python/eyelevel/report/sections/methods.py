@@ -42,36 +42,35 @@ def references(contents: StudyResults) -> str:
 def paragraph(contents: StudyResults) -> str:
     """Return the methods of the study, in the past tense and in numbers."""
     plan = contents.plan
-    counts = [len(plan[key]) for key in ("sites", "networks", "stacks")]
+    counts = [len(plan.sites), len(plan.networks), len(plan.stacks)]
     versions = contents.environment.get("versions", {})
     whole = contents.blocks.whole
     planned = contents.blocks_planned
-    planned_as = contents.planned
-    conditions = describe_conditions(planned_as)
-    again = any(stack.visitor == "known" for stack in list_planned_stacks(planned_as))
+    conditions = describe_conditions(plan)
+    again = any(stack.visitor == "known" for stack in list_planned_stacks(plan))
     load = "load, together with the visit before it," if again else "load"
     sure = _describe_stop_rule(contents) if contents.may_stop else _describe_fixed_blocks(contents)
-    asked = ", ".join(map(str, contents.comparisons))
+    compared = ", ".join(map(str, contents.comparisons))
     if contents.declared:
         declared = ", ".join(map(str, contents.declared))
-        asked += f", chosen after the loads had been made (the plan had declared {declared})"
+        compared += f", chosen after the loads had been made (the plan had declared {declared})"
     return (
         f"{_count(counts[0], 'recorded site')} {'was' if counts[0] == 1 else 'were'} replayed "
         f"with eyelevel {versions.get('eyelevel', '')} from recorded addresses over "
         f"{_count(counts[1], 'emulated network')} into {versions.get('browser', 'a browser')} on "
         f"Linux {versions.get('kernel', '')}, {f'{conditions}, ' if conditions else ''}with "
         f"{_count(counts[2], 'protocol stack')}. Trials were randomised in complete blocks (seed "
-        f"{plan['seed']}): in each of at most {_count(plan['blocks'], 'repetition')} every stack "
+        f"{plan.seed}): in each of at most {_count(plan.blocks, 'repetition')} every stack "
         f"loaded every site once over every network, each {load} in a new browser and new "
         f"network namespaces. The primary metric, {title_of(contents.primary_metric)}, was "
         "declared beforehand, with a smallest effect of interest of "
-        f"{describe_smallest_effect(planned_as)}. Of a page that replaced its document, times ran "
+        f"{describe_smallest_effect(plan)}. Of a page that replaced its document, times ran "
         "from the first one's navigation start to the newest one's events. "
         f"{whole} of {planned} blocks were whole; a load in which the instrument failed was left "
         "out with the pairs that it was part of. Timeouts count as their limit, and in medians as "
         "slower than it. Gains are geometric means over the sites of X / reference within blocks, "
         "minus one. The comparisons were "
-        f"{asked}. {sure} The plan's hash is {plan['hash']}."
+        f"{compared}. {sure} The plan's hash is {contents.plan_hash}."
     )
 
 
@@ -94,7 +93,7 @@ def _describe_fixed_blocks(contents: StudyResults) -> str:
 
 def _describe_stop_rule(contents: StudyResults) -> str:
     """Describe the stopping rule of a study, and its result."""
-    rule = contents.planned.stop
+    rule = contents.plan.stop
     assert rule is not None
     ends = [
         "its interval excluded 0 while the median had the same sign",

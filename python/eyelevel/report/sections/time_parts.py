@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 from eyelevel.analysis.claims import CLAIMS, verdict_of
 from eyelevel.analysis.formats import NO_BREAK, format_number
-from eyelevel.analysis.gains.causes import rtts_ms_of
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.stats.estimate import Estimate
@@ -163,7 +162,7 @@ def _of_largest_paint(contents: StudyResults, gain: NetworkGain) -> Iterator[str
     if paint is None or not certain:
         return
     name, part = certain[0]
-    rtt_ms = rtts_ms_of(contents.plan)[gain.network]
+    rtt_ms = contents.network(gain.network).rtt_ms_min
     yield (
         f"Largest Contentful Paint came {_describe_move(paint, gain)}; the largest part of this is "
         f"{PARTS[name]}, {_describe_size(part, rtt_ms)}."

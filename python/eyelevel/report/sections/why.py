@@ -130,9 +130,9 @@ def _causes(contents: StudyResults) -> list[Markup]:
         )
         for split in contents.splits
     ]  # fmt: skip
-    meanings = "; ".join(
-        f"{NAMES[name]}: {MEANINGS[name]}" for name in contents.plan["causes"]["names"]
-    )
+    causes = contents.plan.causes
+    assert causes is not None  # without them there are no splits
+    meanings = "; ".join(f"{NAMES[name]}: {MEANINGS[name]}" for name in causes.names)
     note = (
         "Each stack also ran without each single cause and without all of them, in the same "
         f"blocks. A cause's part of the difference in {metric} is the difference with it minus "

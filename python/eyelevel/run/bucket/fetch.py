@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from eyelevel.analysis.run_files import check_environment, check_plan, check_stopped
+from eyelevel.analysis.run_files import check_environment, check_stopped, parse_stored_plan
 from eyelevel.base.errors import StoreError
 from eyelevel.base.from_outside.json_text import parse_object
 from eyelevel.base.from_outside.limits import BLOCK, DOCUMENT, PICTURE, PLAN_DOCUMENT, Limit
@@ -116,9 +116,8 @@ class _Copy:
         where = self._source(ENVIRONMENT_FILE, DOCUMENT)
         check_environment(parse_object(self._environment, where), where.name)
         where = self._source(PLAN_FILE, PLAN_DOCUMENT)
-        document = parse_object(self._plan, where)
-        check_plan(document, where.name)
-        self.blocks = blocks_of((each["block"], each["hash"]) for each in document["trials"])
+        trials = parse_stored_plan(parse_object(self._plan, where), where.name).trials
+        self.blocks = blocks_of((each.block, each.hash) for each in trials)
         self.identity = sha256(self._plan + self._environment).hexdigest()
 
     def blocks_there(self) -> Iterator[int]:

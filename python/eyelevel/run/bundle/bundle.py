@@ -21,7 +21,7 @@ from enum import Enum
 from importlib.metadata import distributions
 from pathlib import Path, PurePosixPath
 
-from eyelevel.analysis.run_files import read_environment, read_plan_document, read_stopped
+from eyelevel.analysis.run_files import read_environment, read_stopped, read_stored_plan
 from eyelevel.analysis.trials.table import TABLE_FILE
 from eyelevel.base.errors import LabError, PlanError, StoreError
 from eyelevel.base.from_outside.limits import PLAN
@@ -30,8 +30,9 @@ from eyelevel.base.from_outside.toml_text import parse_toml
 from eyelevel.base.json_types import JsonMapping
 from eyelevel.load.traces import read_stages, read_trace_file
 from eyelevel.plan.edits import Edit, parse_change
-from eyelevel.plan.networks.network import Network
 from eyelevel.plan.networks.presets import find_recorded_pair
+from eyelevel.plan.plan import Plan
+from eyelevel.plan.plan_json import Recording, StoredPlan
 from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
 from eyelevel.plan.trials import recording_key
 from eyelevel.sites.edits import derive
@@ -59,24 +60,24 @@ def find_inputs(directory: Path, given: Sequence[str] = ()) -> RunInputs:
     that their files must be there. Raises StoreError for a missing input, PlanError or LabError for
     a `given` recording that cannot be opened.
     """
-    document = read_plan_document(directory)
+    stored = read_stored_plan(directory)
     where = Source(f"{directory / PLAN_FILE}: the plan's text", PLAN, plan_error)
-    source = parse_toml(document["source"], where) if document.get("source") else {}
+    source = parse_toml(stored.plan.source, where) if stored.plan.source else {}
     return RunInputs(
-        sites=_sites(directory, document, source, given),
-        files=_files(directory, document, source),
-        recordings=_recordings(directory, document, source, given),
+        sites=_sites(directory, stored, source, given),
+        files=_files(directory, stored.plan, source),
+        recordings=_recordings(directory, stored, source, given),
     )
 
 
 def _sites(
-    directory: Path, document: JsonMapping, source: JsonMapping, given: Sequence[str]
+    directory: Path, stored: StoredPlan, source: JsonMapping, given: Sequence[str]
 ) -> dict[str, RecordedSite]:
     by_digest = {site.digest: site for site in map(open_site, given)}
     places = {_name(place): place for place in _places(source)}
     sites_by_name = {}
-    for wanted in document["sites"]:
-        name, digest = wanted["name"], wanted["digest"]
+    for recording in stored.recordings:
+        name, digest = recording.name, recording.digest
         if digest not in by_digest:
             seen, why = _open(name, places.get(name))
             if seen is None or seen.digest != digest:
@@ -91,18 +92,18 @@ def _sites(
 
 
 def _recordings(
-    directory: Path, document: JsonMapping, source: JsonMapping, given: Sequence[str]
+    directory: Path, stored: StoredPlan, source: JsonMapping, given: Sequence[str]
 ) -> dict[str, RecordedSite]:
     """Return the recordings of variants that have some of their own, or edits."""
     of_sites = {_name(place): place for place in _places(source)}
     found = {}
-    for place, variant in enumerate(document.get("variants", ())):
+    for place, variant in enumerate(stored.plan.variants):
         own = source["variants"][place].get("recordings")
-        edits = [edit for text in variant["edits"] if (edit := parse_change(text))]
-        for number, wanted in enumerate(variant["recordings"]):
-            site = document["sites"][number]["name"]
+        edits = [edit for text in variant.edits if (edit := parse_change(text))]
+        for number, wanted in enumerate(stored.variant_recordings[variant.name]):
+            site = stored.plan.sites[number]
             named = own[number] if own else of_sites.get(site)
-            key = recording_key(variant["name"], site)
+            key = recording_key(variant.name, site)
             found[key] = _find_edited(
                 directory, key, wanted, [*filter(None, [named]), *given], edits
             )
@@ -110,7 +111,7 @@ def _recordings(
 
 
 def _find_edited(
-    directory: Path, key: str, wanted: JsonMapping, places: Sequence[str], edits: Sequence[Edit]
+    directory: Path, key: str, wanted: Recording, places: Sequence[str], edits: Sequence[Edit]
 ) -> RecordedSite:
     """Return the recording with the digest of `wanted`, which the edits make of one of `places`."""
     reasons = []
@@ -122,13 +123,13 @@ def _find_edited(
         except (PlanError, LabError) as error:
             reasons.append(f"`{place}`: {error}")
             continue
-        if seen.digest == wanted["digest"]:
+        if seen.digest == wanted.digest:
             # A recording in another place may have another name; the plan has the one it had.
-            return replace(seen, name=wanted["name"])
+            return replace(seen, name=wanted.name)
         reasons.append(f"`{place}` {'edited ' if edits else ''}is another recording")
     why = "; ".join(reasons) or "no site of the plan has its name here"
     raise StoreError(
-        f"bundling {directory}: the recording of `{key}` ({wanted['digest']}) is missing: {why}; "
+        f"bundling {directory}: the recording of `{key}` ({wanted.digest}) is missing: {why}; "
         "run this in the folder where the plan was run, or name its file with --site"
     )
 
@@ -153,11 +154,9 @@ def _name(place: str) -> str:
     return parse_synthetic(place).name if is_synthetic(place) else recording_name(Path(place))
 
 
-def _files(directory: Path, document: JsonMapping, source: JsonMapping) -> dict[str, Path]:
+def _files(directory: Path, plan: Plan, source: JsonMapping) -> dict[str, Path]:
     wanted = {
-        digest: network["name"]
-        for network in document["networks"]
-        for digest in Network.read(network).file_digests()
+        digest: network.name for network in plan.networks for digest in network.file_digests()
     }
     if not wanted:
         return {}
@@ -223,16 +222,16 @@ def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
     Every record is read and checked first. Raises StoreError for a damaged record, and if a site is
     not the recording that the plan names.
     """
-    document = read_plan_document(directory)
+    stored = read_stored_plan(directory)
     _check(directory)
     members: list[tuple[str, Path | bytes]] = []
-    for wanted in document["sites"]:
-        name = wanted["name"]
+    for recording in stored.recordings:
+        name = recording.name
         site = inputs.sites.get(name)
-        if site is None or site.digest != wanted["digest"]:
+        if site is None or site.digest != recording.digest:
             raise StoreError(
                 f"bundling {directory}: the recording of `{name}` with the digest "
-                f"{wanted['digest']} is missing; name its file with --site"
+                f"{recording.digest} is missing; name its file with --site"
             )
         members.append((f"sites/{name}{_kind(site.path)}", site.path))
     for key, site in sorted(inputs.recordings.items()):
@@ -241,7 +240,7 @@ def write_bundle(directory: Path, inputs: RunInputs, file: Path) -> int:
     members += [(f"locks/{name}", content) for name, content in sorted(inputs.locks.items())]
     members += sorted(_members(directory))
     digests = {name: _sha256(content) for name, content in members}
-    manifest = {"version": BUNDLE_VERSION, "plan_hash": document["hash"], "files": digests}
+    manifest = {"version": BUNDLE_VERSION, "plan_hash": stored.hash, "files": digests}
     with (
         writing(file),
         whole_file(file) as stream,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from eyelevel.analysis.run_files import check_plan
+from eyelevel.analysis.run_files import parse_stored_plan
 from eyelevel.base.errors import StoreError
 from eyelevel.base.from_outside.files import text_of
 from eyelevel.base.from_outside.json_text import parse_object
@@ -23,10 +23,10 @@ from eyelevel.base.from_outside.limits import MANIFEST as MANIFEST_LIMIT
 from eyelevel.base.from_outside.packed import Pack, open_pack
 from eyelevel.base.from_outside.source import Source
 from eyelevel.base.from_outside.words import excerpt
-from eyelevel.base.json_types import JsonMapping
 from eyelevel.load.external_server import find_opened_paths
 from eyelevel.plan.file.from_document import check_text
 from eyelevel.plan.plan import Plan
+from eyelevel.plan.plan_json import StoredPlan
 from eyelevel.plan.stacks import ExternalServer
 from eyelevel.plan.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
 from eyelevel.plan.trials import recording_key
@@ -80,9 +80,10 @@ def open_bundle(
             raise StoreError(
                 f"unpacking {file}: {directory} holds another study; choose another directory"
             )
-        plan, document = packed.plan()
+        stored = packed.plan()
+        plan = stored.plan
         allow(plan)
-        recordings = packed.recordings(document)
+        recordings = packed.recordings(stored)
         claim(directory)
         for name in packed.digests:
             if kind_of(name) is Member.TAKEN:
@@ -135,26 +136,26 @@ class _Packed:
             raise where.refusal(f"damaged: it lacks `{PLAN_MEMBER}`")
         return digests
 
-    def plan(self) -> tuple[Plan, JsonMapping]:
-        """Return the plan, checked like a plan file and by its text, and its document."""
+    def plan(self) -> StoredPlan:
+        """Return the plan, checked like a plan file and by its text."""
         where = f"{self._source.name}: {PLAN_MEMBER}"
         document = parse_object(
             self._whole(PLAN_MEMBER, PLAN_DOCUMENT.bytes_max),
             replace(self._source, name=where, limit=PLAN_DOCUMENT),
         )
-        plan = check_plan(document, where)
-        check_text(plan, where, self._mean_rate_bit_s)
-        return plan, document
+        stored = parse_stored_plan(document, where)
+        check_text(stored.plan, where, self._mean_rate_bit_s)
+        return stored
 
-    def recordings(self, document: JsonMapping) -> dict[str, _Recording]:
+    def recordings(self, stored: StoredPlan) -> dict[str, _Recording]:
         """Return the plan's recordings by `recording_key`.
 
         Raises StoreError unless every site has exactly one, for the variants with their own, too.
         """
-        wanted = {site["name"]: ("sites", site) for site in document["sites"]}
-        for variant in document.get("variants", ()):
-            for site, recording in zip(document["sites"], variant["recordings"], strict=False):
-                key = recording_key(variant["name"], site["name"])
+        wanted = {site.name: ("sites", site) for site in stored.recordings}
+        for variant, recordings in stored.variant_recordings.items():
+            for site, recording in zip(stored.recordings, recordings, strict=False):
+                key = recording_key(variant, site.name)
                 wanted[key] = f"variants/{key}", recording
         members: dict[tuple[str, str], list[str]] = {}
         for name in self.digests:
@@ -162,11 +163,11 @@ class _Packed:
             members.setdefault((str(path.parent), recording_name(path)), []).append(name)
         found = {}
         for key, (folder, recording) in wanted.items():
-            there = members.get((folder, recording["name"]), [])
+            there = members.get((folder, recording.name), [])
             if len(there) != 1:
                 has = "has several times" if there else "lacks"
                 raise self._source.refusal(f"it {has} the recording of `{excerpt(key)}`")
-            found[key] = _Recording(there[0], recording["digest"])
+            found[key] = _Recording(there[0], recording.digest)
         return found
 
     def unpack(self, name: str, directory: Path) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from eyelevel.analysis.decisions import list_compared_networks, read_comparisons, rule_of
+from eyelevel.analysis.decisions import list_compared_networks, rule_of
 from eyelevel.analysis.gains.cells import compare_cells, network_gains, pools_of
 from eyelevel.analysis.gate import (
     Condition,
@@ -27,7 +27,7 @@ from eyelevel.analysis.gate import (
     pool_of,
     questions,
 )
-from eyelevel.analysis.run_files import read_plan_document, read_table
+from eyelevel.analysis.run_files import read_stored_plan, read_table
 from eyelevel.analysis.sensitivity import error_of_network, smallest_effect
 from eyelevel.analysis.stats.estimate import POWER, Floats
 from eyelevel.analysis.stats.pooled import freedom_of
@@ -44,8 +44,6 @@ from eyelevel.analysis.stats.sequential import reach_in_errors
 from eyelevel.analysis.stats.stopping_rule import Rule, Studies, run_studies, two_digits
 from eyelevel.analysis.study import StudyResults, read_contents
 from eyelevel.analysis.trials.blocks import select_blocks
-from eyelevel.base.json_types import JsonMapping, JsonObject
-from eyelevel.plan.browser import Browser
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.time_limit import load_s
 from eyelevel.sites.recorded import RecordedSite
@@ -275,15 +273,15 @@ def estimate(
     deviations: Mapping[str, float] = {}
     deviation, effect_source = DEVIATION, "an assumed scatter of 10 % between blocks"
     if like is not None:
-        document = read_plan_document(like)
-        table = read_table(like, document)
+        stored = read_stored_plan(like)
+        table = read_table(like, stored)
         wall_ms: float | None = table.select(pl.col("wall_ms").mean()).item()
         if wall_ms is not None:
             cells_s = [len(plan.stacks) * wall_ms / 1e3] * len(cells_s)
             time_source = f"mean load of {like}"
-        if (measured_bytes := _disk_bytes_like(plan, len(sites), like, document)) is not None:
+        if (measured_bytes := _disk_bytes_like(plan, len(sites), like, stored.plan)) is not None:
             disk, disk_source = measured_bytes
-        if deviations := _deviations(plan, document, table):
+        if deviations := _deviations(plan, stored.plan, table):
             deviation = math.sqrt(fmean(each**2 for each in deviations.values()))
             effect_source = f"the scatter of blocks in {like}"
     networks = list_compared_networks(plan)
@@ -393,9 +391,7 @@ def _disk_bytes(plan: Plan, sites: int) -> float:
     return float(LOAD_BYTES * trials + PICTURE_BYTES * sites)
 
 
-def _disk_bytes_like(
-    plan: Plan, sites: int, like: Path, document: JsonMapping
-) -> tuple[float, str] | None:
+def _disk_bytes_like(plan: Plan, sites: int, like: Path, earlier: Plan) -> tuple[float, str] | None:
     """Estimate the disk space and its source from an earlier run; None if it has no loads.
 
     Each load's files count, and once per site its last frame.
@@ -404,11 +400,11 @@ def _disk_bytes_like(
     if not names:
         return None
     a_load = math.fsum(_size(like / TRIALS / name) for name in names) / len(names)
-    pictures = _size(like / PICTURES) / len(document["sites"])
+    pictures = _size(like / PICTURES) / len(earlier.sites)
     trials = len(plan.stacks) * plan.blocks * sites * len(plan.networks)
-    asked, had = plan.browser.kept_logs(), Browser.read(document["browser"]).kept_logs()
+    logs, had = plan.browser.kept_logs(), earlier.browser.kept_logs()
     source = f"mean load of {like}"
-    if more := [f"`{key}`" for key, value in asked.items() if value != had.get(key)]:
+    if more := [f"`{key}`" for key, value in logs.items() if value != had.get(key)]:
         source += f", without this plan's {' and '.join(more)}"
     return a_load * trials + pictures * sites, source
 
@@ -417,19 +413,15 @@ def _size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def _deviations(plan: Plan, document: JsonObject, table: pl.DataFrame) -> dict[str, float]:
+def _deviations(plan: Plan, earlier: Plan, table: pl.DataFrame) -> dict[str, float]:
     """Return the standard deviation of a site's block in an earlier run, by network.
 
     It is computed as if sites were independent: that of a repetition's mean over the sites, times
     the root of their number. So disturbances of a stack on all sites of a repetition are included.
     """
-    stacks = [stack["name"] for stack in document["stacks"]]
-    sites = [site["name"] for site in document["sites"]]
+    stacks, sites = [stack.name for stack in earlier.stacks], earlier.sites
     kept, metric = select_blocks(table, stacks).kept, plan.primary_metric
-    cells = compare_cells(kept, [metric], read_comparisons(document))
+    cells = compare_cells(kept, [metric], earlier.comparisons)
     gains = network_gains(cells, sites, pools=pools_of(kept, [metric], sites))
-    found = {
-        name: error_of_network(gains, name)
-        for name in (network["name"] for network in document["networks"])
-    }
+    found = {each.name: error_of_network(gains, each.name) for each in earlier.networks}
     return {name: each.deviation * math.sqrt(len(sites)) for name, each in found.items() if each}

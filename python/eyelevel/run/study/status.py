@@ -22,12 +22,13 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
-from eyelevel.analysis.run_files import check_run, read_plan_document, read_stopped
+from eyelevel.analysis.run_files import check_run, read_stopped, read_stored_plan
 from eyelevel.base.errors import ExpectedError
 from eyelevel.base.from_outside.files import read_text
 from eyelevel.base.from_outside.limits import PLAN
 from eyelevel.base.from_outside.source import Source, plan_error
-from eyelevel.base.json_types import JsonMapping, JsonObject
+from eyelevel.base.json_types import JsonObject
+from eyelevel.plan.plan import Plan
 from eyelevel.plan.presets import PRESETS_BY_NAME
 from eyelevel.run.study.progress import Progress
 from eyelevel.store.claim import writer
@@ -167,11 +168,11 @@ def read_status(directory: Path) -> RunStatus:
     owner = writer(directory)
     stop = read_stopped(directory) or {"networks": {}, "reason": ""}
     ends = stop["networks"]
-    plan = read_plan_document(directory)
+    stored = read_stored_plan(directory)
     trials = [
-        each["hash"]
-        for each in plan["trials"]
-        if each["repetition"] <= ends.get(each["network"], each["repetition"])
+        each.hash
+        for each in stored.trials
+        if each.repetition <= ends.get(each.network, each.repetition)
     ]
     there = list_committed(directory)
     done = sum(each in there for each in trials)
@@ -195,7 +196,7 @@ def read_status(directory: Path) -> RunStatus:
         machines_lost=written["machines_lost"] if written else 0,
         machines_refused=refused,
         decided=stop["reason"],
-        resume=resume_line(written["resume"], directory, plan) if written else "",
+        resume=resume_line(written["resume"], directory, stored.plan) if written else "",
     )
 
 
@@ -244,22 +245,22 @@ _NUMBERS = ("--jobs", "--retries", "--host-wait")
 _DIGITS_MAX = 9
 
 
-def resume_line(said: str, directory: Path, plan: JsonMapping) -> str:
-    """Return the line to type, or "" if `said` has a part that cannot be checked.
+def resume_line(written: str, directory: Path, plan: Plan) -> str:
+    """Return the line to type, or "" if `written` has a part that cannot be checked.
 
-    `said` is the directory's own line, `plan` its `plan.json`.
+    `written` is the directory's own line, `plan` the run's plan.
     """
     try:
-        program, command, *words = shlex.split(said)
+        program, command, *words = shlex.split(written)
     except ValueError:  # too few words, or an unclosed quote
         return ""
     if program != "eyelevel" or command not in ("run", "demo"):
         return ""
-    if any(stack["external_server"] for stack in plan["stacks"]):
+    if any(stack.external_server for stack in plan.stacks):
         return ""  # an external program: only the user may name it
     checked = ["eyelevel", command]
     if command == "run":
-        if not words or not _is_plan(words[0], str(plan["source"])):
+        if not words or not _is_plan(words[0], plan.source):
             return ""
         checked.append(words.pop(0))
     try:

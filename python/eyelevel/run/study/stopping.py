@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from eyelevel.plan.plan import Plan
 from eyelevel.run.study.dispatch import StopDecision
-from eyelevel.store.directory import PLAN_FILE, STOP_FILE, read_document, write_document
+from eyelevel.store.directory import STOP_FILE, write_document
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,11 +32,11 @@ class FactsSoFar:
         if self._facts is None:
             # Imported here: tables take long, and few runs are analysed while they go on.
             from eyelevel.analysis.metrics.catalogue import measure
-            from eyelevel.analysis.run_files import GrowingFacts
+            from eyelevel.analysis.run_files import GrowingFacts, read_stored_plan
 
-            document = read_document(self._directory, PLAN_FILE)
+            stored = read_stored_plan(self._directory)
             measured_by = self._measured_by or measure
-            self._facts = GrowingFacts(self._directory, document, measured_by)
+            self._facts = GrowingFacts(self._directory, stored, measured_by)
         return self._facts.read()
 
 
@@ -51,11 +51,10 @@ class Stopping:
         # Imported here: the statistics take long, and few commands need them; and
         # before the first load, since otherwise the import would interrupt the run.
         from eyelevel.analysis.decisions import Decisions
+        from eyelevel.analysis.run_files import read_stored_plan
 
         self._directory = directory
-        document = read_document(directory, PLAN_FILE)
-        self._decisions = Decisions(plan, [site["name"] for site in document["sites"]])
-
+        self._decisions = Decisions(plan, read_stored_plan(directory).plan.sites)
         self._facts = facts or FactsSoFar(directory)
 
     def ended(self, repetition: int) -> StopDecision:
@@ -100,24 +99,29 @@ def live_effects(
     from eyelevel.analysis.formats import format_interval, format_percent
     from eyelevel.analysis.gains.causes import without_twins
     from eyelevel.analysis.gains.sequential import sequential_gains
+    from eyelevel.analysis.run_files import read_stored_plan
     from eyelevel.analysis.trials.blocks import select_blocks
 
     # scipy's tests are imported at their first use, which takes a processor two seconds.
     import_module("scipy.stats")
 
-    document = read_document(directory, PLAN_FILE)
+    stored = read_stored_plan(directory)
     so_far = facts or FactsSoFar(directory)
-    sites = [site["name"] for site in document["sites"]]
     networks = list_compared_networks(plan)
 
     def look() -> str:
         table = judge_prefix(so_far.read(), plan.primary_metric)
         blocks = select_blocks(table, [stack.name for stack in plan.stacks])
-        if plan.causes:
-            _, _, blocks = without_twins(document, table, blocks)
+        _, _, blocks = without_twins(stored, table, blocks)
         kept = blocks.kept
-        asked = plan.primary_metric, plan.comparisons, networks, sites
-        gains = sequential_gains(kept, *asked, horizon_of(plan))
+        gains = sequential_gains(
+            kept,
+            plan.primary_metric,
+            plan.comparisons,
+            networks,
+            stored.plan.sites,
+            horizon_of(plan),
+        )
         known = [gain for gain in gains if gain.gain.determined]
         known.sort(key=lambda gain: -abs(gain.gain.value or 0.0))
         phrases = [

@@ -69,7 +69,7 @@ def test_the_answer_and_its_family_know_no_twin(directory):
     assert contents.stacks == ["tcp+", "quic"] and contents.networks == ["dsl", "lossy"]
     assert {each.stack for each in contents.gains} == {"quic"}
     assert {each.network for each in contents.gains} == {"dsl", "lossy"}
-    assert contents.table.height == len(contents.plan["trials"]) == 2 * 2 * 2 * 8
+    assert contents.table.height == contents.trials_planned == 2 * 2 * 2 * 8
     found = summary_of(contents)
     assert len(found["causes"]) == 2 and not any("+" in key[4:] for key in found["outcomes"])
 

@@ -15,7 +15,7 @@ from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.networks.network import Network, lab_path
 from eyelevel.plan.networks.presets import find_network, find_recorded_pair
 from eyelevel.plan.plan import Plan
-from eyelevel.plan.plan_json import plan_of_document
+from eyelevel.plan.plan_json import parse_plan_document
 from eyelevel.plan.trials import Site, expand, plan_document
 
 FOLDER = ROOT / "vectors" / "path_words"
@@ -172,7 +172,8 @@ def test_a_document_is_held_to_the_words_of_its_text(
         (recordings / f"ATT-LTE-mine.{way}").write_text("3\n9\n")
     table = {key: str(text).format(recordings=recordings) for key, text in table.items()}
     plan = plan_of(**table)
-    assert plan_of_document(written(plan), plan.sites, plan.trace_files) == plan
+    read = parse_plan_document(written(plan)).plan
+    assert replace(read, sites=plan.sites, trace_files=plan.trace_files) == plan
     check_text(plan, "plan.json", lambda digest: 1_200_000 if "traces" not in table else 2_666_666)
     (network,) = plan.networks
     for way in ("down", "up"):
@@ -205,4 +206,4 @@ def test_a_made_trace_in_a_document_is_of_a_known_model() -> None:
     document = written(plan_of(base="das-att-30", up="loss 1%"))
     document["networks"][0]["stages_down"][1]["synth"]["model"] = "/etc/passwd"
     with pytest.raises(PlanError, match=r"the stages name `/etc/passwd`; files are named by their"):
-        plan_of_document(document, ["agency"], {})
+        parse_plan_document(document)

@@ -180,9 +180,8 @@ def test_the_folder_itself_comes_before_the_one_below_it(checkout):
 
 def test_a_bundle_finds_its_files_by_the_folder(checkout):
     plan = in_plan(checkout)
-    document = {"networks": [network.stated() for network in plan.networks]}
     source = {"networks": [{"name": "att", "base": "att-lte", "traces": str(checkout)}]}
-    found = _files(checkout, document, source)
+    found = _files(checkout, plan, source)
     assert {digest: str(file) for digest, file in found.items()} == plan.trace_files
 
 

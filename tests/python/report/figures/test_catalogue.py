@@ -299,7 +299,7 @@ def test_slide_14_holds_its_rows_once_in_seconds_and_round_trips(late):
     drawn = drawn.filter(pl.col("difference_s").is_not_null()).sort("network", "site")
     known = rows.drop_nulls("difference_ms").sort("network", "site")
     assert drawn.height == known.height == 20
-    rtts = {network.name: network.rtt_ms_min for network in late.planned.networks}
+    rtts = {network.name: network.rtt_ms_min for network in late.plan.networks}
     for shown, row in zip(drawn.iter_rows(named=True), known.iter_rows(named=True), strict=True):
         assert shown["difference_s"] == pytest.approx(row["difference_ms"] / 1000, rel=1e-4)
         in_rtts = row["difference_ms"] / rtts[row["network"]]

@@ -49,13 +49,13 @@ def places(networks):
 
 
 def test_networks_that_differ_in_their_round_trip_alone_are_of_one_link(contents):
-    assert places(contents.planned.networks) == [
+    assert places(contents.plan.networks) == [
         ("das-att", "das-att-300", 300),
         ("das-verizon", "das-verizon-30", 30),
         ("das-verizon", "das-verizon-120", 120),
         ("5g", "5g", 51),
     ]
-    courses = varying_links(contents.planned.networks)["course"]
+    courses = varying_links(contents.plan.networks)["course"]
     assert set(courses) == {"cellular model"}
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from eyelevel.calibration.level.classes import FAR
 from eyelevel.calibration.level.rows import Run, rows_of
+from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.in_force import stack_in_force
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.report.first_screen.opening import opening
@@ -64,29 +65,29 @@ def test_pairs_that_nobody_measured_are_named(uneven):
 
 def test_a_stack_of_the_plan_s_own_is_measured_with_the_plan(contents):
     def said(**plan):
-        found = replace(contents, plan={**contents.plan, **plan})
+        found = replace(contents, plan=replace(contents.plan, **plan))
         return dict(warnings(found))["Level: not measured on this machine."]
 
     assert "To measure the first, run eyelevel validate level --stacks tcp,tcp+." in said()
-    stacks = contents.plan["stacks"]
-    mine = [*stacks, {**stacks[0], "name": "mine"}]
-    its = said(comparisons=[{"stack": "tcp", "reference": "mine"}], stacks=mine)
+    stacks = contents.plan.stacks
+    mine = (*stacks, replace(stacks[0], name="mine"))
+    its = said(comparisons=(Comparison("tcp", "mine"),), stacks=mine)
     assert "To measure the pair, run eyelevel validate level --stacks mine,tcp --plan PLAN." in its
-    browser = contents.plan["browser"]
-    known = {**browser, "visitor": "known"}
+    browser = contents.plan.browser
+    known = replace(browser, visitor="known")
     assert "--stacks tcp,tcp+ --plan PLAN." in said(browser=known)
-    firefox = {**browser, "browser": "firefox"}
+    firefox = replace(browser, browser="firefox")
     assert said(browser=firefox).endswith("The level can be measured with Chromium only.")
 
 
 def test_stacks_that_differ_by_the_ways_to_their_origins_alone_have_no_level_to_measure(contents):
     """`ask --change "rtt:HOST=90→20"`: nobody is sent to measure a stack against itself."""
-    far = {**contents.plan["stacks"][0], "name": "far", "origin_rtt": {"a.example": 90.0}}
-    near = {**far, "name": "near", "origin_rtt": {"a.example": 20.0}}
-    ways = {"stack": "near", "reference": "far"}
+    far = replace(contents.plan.stacks[0], name="far", origin_rtt={"a.example": 90.0})
+    near = replace(far, name="near", origin_rtt={"a.example": 20.0})
+    ways = Comparison("near", "far")
 
     def said(*stacks, comparisons=(ways,)):
-        plan = {**contents.plan, "stacks": stacks, "comparisons": list(comparisons)}
+        plan = replace(contents.plan, stacks=stacks, comparisons=tuple(comparisons))
         found = replace(contents, plan=plan)
         return dict(warnings(found)), level_section(found)
 
@@ -94,15 +95,15 @@ def test_stacks_that_differ_by_the_ways_to_their_origins_alone_have_no_level_to_
     assert not any("Level" in head for head in found)
     assert "far and near differ only in the paths to their origins" in appendix
     assert "validate level" not in appendix
-    for other in ({**near, "ecn": "on"}, {**near, "initial_window_packets": 11}):
+    for other in (replace(near, ecn="on"), replace(near, initial_window_packets=11)):
         found, appendix = said(far, other)
         assert "--stacks far,near" in found["Level: not measured on this machine."]
         assert "paths to their origins" not in appendix
-    first = contents.plan["stacks"][0]
-    both = [ways, {"stack": "near", "reference": first["name"]}]
-    found, appendix = said({**first, "pacing": not first["pacing"]}, far, near, comparisons=both)
+    first = contents.plan.stacks[0]
+    both = [ways, Comparison("near", first.name)]
+    found, appendix = said(replace(first, pacing=not first.pacing), far, near, comparisons=both)
     text = found["Level: not measured on this machine."]
-    assert "far and near" not in text and f"This concerns {first['name']} and near." in text
+    assert "far and near" not in text and f"This concerns {first.name} and near." in text
     assert "far and near differ only in the paths" in appendix
 
 

@@ -40,7 +40,7 @@ def test_the_first_screen_says_where_machines_deviate_by_half_of_what_matters(od
     said = first_screen(odd)
     assert "Machines differ." in said and "half of the smallest effect of interest is" in said
     assert "host-d differs most from the others" in said
-    plan = odd.plan | {"smallest_effect_of_interest": 0.9}
+    plan = replace(odd.plan, smallest_effect_of_interest=0.9)
     assert "Machines differ." not in first_screen(replace(odd, plan=plan))
 
 

@@ -75,7 +75,7 @@ def test_the_metric_of_the_verdict_is_explained_and_no_other(contents, of_paint)
     assert "On dsl, Largest Contentful Paint came" in why_section(of_paint)
     assert "visible part" not in why_section(of_paint)
     for metric in ("page_load_time_ms", "visual_complete_85_ms"):
-        plan = {**contents.plan, "primary_metric": metric}
+        plan = replace(contents.plan, primary_metric=metric)
         gains = tuple(replace(each, p_holm=each.gain.p) for each in contents.gains)
         assert why_section(replace(contents, plan=plan, gains=gains)) == ""
 
@@ -187,7 +187,7 @@ def test_a_page_explains_the_first_comparison_in_full_and_one_more(tmp_path):
 
 
 def test_a_stack_that_is_faster_by_less_than_matters_is_explained_too(contents):
-    plan = {**contents.plan, "smallest_effect_of_interest": 0.9}
+    plan = replace(contents.plan, smallest_effect_of_interest=0.9)
     changed = replace(contents, plan=plan)
     verdicts = {verdict_of(changed, gain) for gain in changed.gains}
     assert "faster, by less than matters" in verdicts

@@ -10,7 +10,7 @@ from faulty_bucket import FaultyBucket
 
 from eyelevel.analysis.study import read_contents
 from eyelevel.base.errors import ExpectedError, StoreError
-from eyelevel.plan.plan_json import plan_of_document
+from eyelevel.plan.plan_json import parse_plan_document
 from eyelevel.plan.trials import Site
 from eyelevel.run.bucket.fetch import fetch_run
 from eyelevel.run.study.prepare import begin_study
@@ -154,7 +154,7 @@ def test_an_interrupted_fetch_leaves_whole_blocks_and_goes_on(run, bucket, out):
 
 
 def test_a_part_of_a_run_is_not_run_on_and_the_whole_is(run, bucket, out):
-    plan = plan_of_document(run.plan)
+    plan = parse_plan_document(run.plan).plan
     sites = [Site(each["name"], each["digest"]) for each in run.plan["sites"]]
     fetch_run(bucket, URL, out)
     (out / "plan.json").rename(out / "aside")

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from synthetic_fleet import write_machine_document
@@ -14,6 +15,7 @@ from timeouts import TEST_TIMEOUT_S
 
 from eyelevel.base.errors import StoreError
 from eyelevel.cli import main
+from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand
 from eyelevel.run.study.dispatch import StopDecision
 from eyelevel.run.study.progress import Accounts, Progress
@@ -117,12 +119,14 @@ def test_no_text_of_a_directory_is_advice(tmp_path, capsys, monkeypatch, line):
 
 
 def test_nor_is_a_line_that_starts_somebodys_server(tmp_path):
-    server = {"command": ["sh", "-c", "x"], "protocols": ["h1"], "paths": []}
-    plan = {"source": "", "stacks": [{"external_server": None}, {"external_server": server}]}
+    command = '{ command = ["sh", "-c", "x"], protocols = ["h2"] }'
+    theirs = f'{{ name = "theirs", base = "tcp", external_server = {command} }}'
+    text = f'sites = ["a"]\nnetworks = ["dsl"]\nstacks = ["quic", {theirs}]\nblocks = 1\n'
+    text += 'reference = "quic"\n'
+    plan = parse_plan(text, "plan.toml")
     line = f"eyelevel run quickstart --out {tmp_path} --resume"
     assert resume_line(line, tmp_path, plan) == ""
-    del plan["stacks"][1]
-    assert resume_line(line, tmp_path, plan) == line
+    assert resume_line(line, tmp_path, replace(plan, stacks=plan.stacks[:1])) == line
 
 
 CLAIM = """
