@@ -174,32 +174,68 @@ fn unbrotli(body: &[u8], bytes_max: u64) -> Result<Vec<u8>, String> {
     read_bounded(brotli::Decompressor::new(body, BUFFER_BYTES), bytes_max)
 }
 
-/// All frames, each one's checksum compared (RFC 8878, section 3.1); a frame has at least 6 bytes, so
-/// the body's length bounds their number.
-fn unzstd(mut body: &[u8], bytes_max: u64) -> Result<Vec<u8>, String> {
+fn unzstd(body: &[u8], bytes_max: u64) -> Result<Vec<u8>, String> {
     let mut content = Vec::new();
+    decode_zstd(body, bytes_max, |decoded| content.extend(decoded))
+        .map_err(|(ZstdError::Damaged(reason) | ZstdError::Other(reason))| reason)?;
+    Ok(content)
+}
+
+/// The reason why a zstd body was not decoded to its end.
+pub enum ZstdError {
+    /// A block cannot be decoded, or the content differs from its checksum.
+    Damaged(String),
+    /// No frame that is decoded here begins at this place, or the content has more than the bound.
+    Other(String),
+}
+
+/// Passes the content of all frames to `take` in pieces, and compares the checksum of each frame
+/// (RFC 8878, section 3.1). A frame has at least 6 bytes, so the body's length bounds their number.
+pub fn decode_zstd(
+    mut body: &[u8],
+    bytes_max: u64,
+    mut take: impl FnMut(&[u8]),
+) -> Result<(), ZstdError> {
     let mut decoder = FrameDecoder::new();
     decoder.set_max_window_size(ZSTD_WINDOW_BYTES_MAX);
+    let mut piece = [0; BUFFER_BYTES];
+    let mut bytes_left = bytes_max;
     while !body.is_empty() {
-        let frame = match StreamingDecoder::new_with_decoder(&mut body, &mut decoder) {
+        let mut frame = match StreamingDecoder::new_with_decoder(&mut body, &mut decoder) {
             Ok(frame) => frame,
             Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
                 length,
                 ..
             })) => {
                 let skipped = body.get(length as usize..);
-                body = skipped.ok_or("its zstd frame is cut off")?;
+                body = skipped
+                    .ok_or_else(|| ZstdError::Other("its zstd frame is cut off".to_owned()))?;
                 continue;
             }
-            Err(error) => return Err(error.to_string()),
+            Err(error) => return Err(ZstdError::Other(error.to_string())),
         };
-        content.extend(read_bounded(frame, bytes_max - content.len() as u64)?);
+        loop {
+            let bytes = frame
+                .read(&mut piece)
+                .map_err(|error| ZstdError::Damaged(error.to_string()))?;
+            if bytes == 0 {
+                break;
+            }
+            bytes_left = bytes_left
+                .checked_sub(bytes as u64)
+                .ok_or_else(|| ZstdError::Other(inflates_beyond(bytes_max)))?;
+            take(&piece[..bytes]);
+        }
         let recorded = decoder.get_checksum_from_data();
         if recorded.is_some() && recorded != decoder.get_calculated_checksum() {
-            return Err("its zstd checksum is not the recorded one".to_owned());
+            return Err(ZstdError::Damaged("its checksum differs".to_owned()));
         }
     }
-    Ok(content)
+    Ok(())
+}
+
+fn inflates_beyond(bytes_max: u64) -> String {
+    format!("it inflates beyond {bytes_max} bytes")
 }
 
 fn read_bounded(reader: impl Read, bytes_max: u64) -> Result<Vec<u8>, String> {
@@ -209,7 +245,7 @@ fn read_bounded(reader: impl Read, bytes_max: u64) -> Result<Vec<u8>, String> {
         .read_to_end(&mut content)
         .map_err(|error| error.to_string())?;
     if content.len() as u64 > bytes_max {
-        return Err(format!("it inflates beyond {bytes_max} bytes"));
+        return Err(inflates_beyond(bytes_max));
     }
     Ok(content)
 }

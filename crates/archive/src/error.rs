@@ -26,6 +26,15 @@ pub enum Error {
         /// The file.
         file: String,
     },
+    /// The file is in the format that came before WARC.
+    #[error(
+        "{file} is an ARC file, the format before WARC, which is not read; make a WARC of it with \
+         `warcio recompress FILE.arc.gz FILE.warc.gz`"
+    )]
+    Arc {
+        /// The file.
+        file: String,
+    },
     /// The file holds nothing that can be replayed.
     #[error(
         "{file} holds {records} records but no recorded HTTP response{}; record the site again, \

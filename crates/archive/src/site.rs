@@ -1,9 +1,11 @@
 //! A recorded site, opened.
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use bytes::Bytes;
+use flate2::bufread::GzDecoder;
 use sha2::{Digest, Sha256};
 
 use crate::budget::ReadBudget;
@@ -195,7 +197,11 @@ pub(crate) fn read_container(
     file: &Bytes,
     budget: &mut ReadBudget,
 ) -> Result<Wacz, Error> {
-    if file.starts_with(wacz::MAGIC) {
+    if is_arc(file) {
+        Err(Error::Arc {
+            file: file_name.to_owned(),
+        })
+    } else if file.starts_with(wacz::MAGIC) {
         wacz::read(file_name, file, budget)
     } else if file.starts_with(gzip::MAGIC) || file.starts_with(b"WARC/") {
         let warc_file = WarcFile {
@@ -212,6 +218,16 @@ pub(crate) fn read_container(
             file: file_name.to_owned(),
         })
     }
+}
+
+/// Returns whether the file, or its first gzip member, begins as an ARC file does: with a record
+/// that describes the file.
+fn is_arc(file: &[u8]) -> bool {
+    const MAGIC: &[u8] = b"filedesc://";
+    let mut begin = [0; MAGIC.len()];
+    let is_member = file.starts_with(gzip::MAGIC);
+    file.starts_with(MAGIC)
+        || (is_member && GzDecoder::new(file).read_exact(&mut begin).is_ok() && begin == MAGIC)
 }
 
 fn site_name(file_name: &str) -> String {

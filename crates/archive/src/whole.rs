@@ -157,7 +157,10 @@ fn check_coded(
             budget.look(attempt.decoded_bytes);
             attempt.end
         }
-        "zstd" if begins_as_zstd(body) => end_of_zstd(body),
+        "zstd" if begins_as_zstd(body) => match end_of_zstd(body) {
+            End::Whole | End::Early if is_damaged_zstd(body, budget) => End::Broken,
+            end => end,
+        },
         _ => end.unwrap_or(End::Whole),
     };
     let bytes = body.len();
@@ -428,6 +431,17 @@ fn end_of_zstd(body: &[u8]) -> End {
         [] => End::Whole,
         _ => End::Early,
     }
+}
+
+/// Returns whether frames of sound lengths cannot be decoded, or differ from their checksums. What
+/// follows the last frame does not count, as browsers pass over it.
+fn is_damaged_zstd(body: &[u8], budget: &mut ReadBudget) -> bool {
+    let mut decoded_bytes = 0;
+    let end = coding::decode_zstd(body, budget.looks_left(), |decoded| {
+        decoded_bytes += decoded.len() as u64;
+    });
+    budget.look(decoded_bytes);
+    matches!(end, Err(coding::ZstdError::Damaged(_)))
 }
 
 fn little_endian(bytes: &[u8]) -> usize {

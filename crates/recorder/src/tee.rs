@@ -56,6 +56,14 @@ struct Passing {
 }
 
 impl Tee {
+    /// A body without a byte, of which nothing is kept.
+    pub fn empty() -> Self {
+        Self {
+            passing: None,
+            is_answer: false,
+        }
+    }
+
     /// Keeps a request's body as it passes. A server that wants no more of it cuts it.
     pub fn of_request(
         inner: Incoming,

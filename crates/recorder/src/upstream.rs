@@ -6,7 +6,7 @@ use std::sync::Arc;
 use eyelevel_archive::Scheme;
 use eyelevel_netns::socket_times::monotonic_ns;
 use http::{Request, Response};
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::ServerName;
@@ -25,6 +25,7 @@ use crate::stamped::arrival::{Arrival, Stamped};
 use crate::stamped::streams::{Expected, Streams, Times, Watched};
 use crate::stamped::tap::{SharedHead, Tap};
 use crate::tee::Tee;
+use crate::upgrade;
 
 /// Chromium's own windows (6 MB a stream, 15 MB a connection), so that the recorder is no brake.
 const STREAM_WINDOW_BYTES: u32 = 6 << 20;
@@ -50,6 +51,18 @@ pub struct Upstream {
 pub struct Link {
     sender: Sender,
     address: IpAddr,
+    /// Whether it has carried a request before.
+    is_reused: bool,
+}
+
+impl Link {
+    fn new(sender: Sender, address: IpAddr) -> Self {
+        Self {
+            sender,
+            address,
+            is_reused: false,
+        }
+    }
 }
 
 enum Sender {
@@ -123,6 +136,11 @@ impl Upstream {
                 continue;
             }
             let address = link.address;
+            let repeat = link
+                .is_reused
+                .then(|| copy_without_body(&request))
+                .flatten();
+            link.is_reused = true;
             let handed_ns = monotonic_ns();
             let mut read_head = SharedHead::default();
             let mut stream = None;
@@ -179,7 +197,11 @@ impl Upstream {
                     if let Some(fault) = stream.and_then(|stream| stream.fault()) {
                         reason = format!("{reason}, {fault}");
                     }
-                    match error.take_message() {
+                    // A server may close a kept connection while a request is on its way to it; a
+                    // browser then sends the request again on a new one, as RFC 9112, section 9.3.1,
+                    // allows.
+                    let is_unanswered = !self.is_h2 && read_head.lock().read().is_empty();
+                    match error.take_message().or(repeat.filter(|_| is_unanswered)) {
                         Some(unsent) => request = unsent,
                         None => break,
                     }
@@ -207,6 +229,21 @@ impl Upstream {
             Err(RecordError::upstream("connecting to", subject, reason))
         }
     }
+}
+
+/// Returns a copy of a request that has no body; none of one that may have a body, which is gone
+/// once it was sent, or that asks for another protocol.
+fn copy_without_body(request: &Request<Tee>) -> Option<Request<Tee>> {
+    if !request.body().is_end_stream() || upgrade::is_asked(request.headers()) {
+        return None;
+    }
+    let mut copy = Request::new(Tee::empty());
+    *copy.method_mut() = request.method().clone();
+    *copy.uri_mut() = request.uri().clone();
+    *copy.version_mut() = request.version();
+    *copy.headers_mut() = request.headers().clone();
+    *copy.extensions_mut() = request.extensions().clone();
+    Some(copy)
 }
 
 impl Sender {
@@ -286,7 +323,7 @@ async fn handshake(
         .map_err(|error| failed(error.to_string()))?;
     tokio::spawn(async move { drop(connection.await) }); // its requests say how it ended
     let sender = Sender::H2(sender, streams);
-    Ok((Link { sender, address }, true))
+    Ok((Link::new(sender, address), true))
 }
 
 async fn speak_h1<S>(
@@ -313,5 +350,5 @@ where
         .map_err(|error| RecordError::upstream("connecting to", &target.host, error))?;
     tokio::spawn(async move { drop(connection.with_upgrades().await) });
     let sender = Sender::H1(sender, head);
-    Ok(Link { sender, address })
+    Ok(Link::new(sender, address))
 }

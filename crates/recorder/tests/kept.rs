@@ -2,8 +2,11 @@
 
 mod recording;
 
-use std::io::{ErrorKind, Read};
-use std::net::{Shutdown, TcpStream};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use recording::{HEAD, Recording, aside, asked, dictated, recording};
 
@@ -97,4 +100,78 @@ async fn a_long_rest_is_not_fetched_for_nobody() {
     let cut = recording.store.why_left_out("127.0.0.1").unwrap();
     let told = format!("http://{server}/: its answer was cut (video/mp4)");
     assert_eq!(cut, told);
+}
+
+/// A server whose first connection ends at its second request, unanswered; counts its connections.
+fn closing_the_first_connection() -> (SocketAddr, Arc<AtomicUsize>) {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counted = connections.clone();
+    thread::spawn(move || {
+        for stream in server.incoming() {
+            let mut stream = stream.unwrap();
+            let is_first = counted.fetch_add(1, Ordering::SeqCst) == 0;
+            thread::spawn(move || {
+                let mut is_kept = false;
+                while read_head(&mut stream).is_some() && !(is_first && is_kept) {
+                    let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nwhole";
+                    stream.write_all(answer).unwrap();
+                    is_kept = true;
+                }
+            });
+        }
+    });
+    (address, connections)
+}
+
+/// Reads to the end of a head; returns nothing where the stream ends before.
+fn read_head(stream: &mut TcpStream) -> Option<()> {
+    let mut last = [0; 4];
+    while last != *b"\r\n\r\n" {
+        last.rotate_left(1);
+        stream.read_exact(&mut last[3..]).ok()?;
+    }
+    Some(())
+}
+
+/// The status lines of two requests on one connection to the proxy.
+fn two_answers(method: &str, proxy: SocketAddr, server: SocketAddr) -> Vec<String> {
+    let mut stream = TcpStream::connect(proxy).unwrap();
+    let mut answers = Vec::new();
+    for connection in ["keep-alive", "close"] {
+        let request = format!(
+            "{method} http://{server}/{connection} HTTP/1.1\r\nhost: {server}\r\n\
+             connection: {connection}\r\ncontent-length: 0\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            head.push(byte[0]);
+        }
+        let text = String::from_utf8(head).unwrap();
+        answers.push(text.lines().next().unwrap().to_owned());
+        if connection == "keep-alive" {
+            stream.read_exact(&mut [0; 5]).unwrap();
+        }
+    }
+    answers
+}
+
+/// As Chromium does with every method, where a kept connection ends without a byte of the answer.
+#[tokio::test]
+async fn a_request_that_a_kept_connection_loses_is_sent_again() {
+    for method in ["GET", "POST"] {
+        let (server, connections) = closing_the_first_connection();
+        let recording = recording(server).await;
+        let proxy = recording.proxy;
+        let answers = aside(move || two_answers(method, proxy, server)).await;
+        assert_eq!(answers, ["HTTP/1.1 200 OK"; 2], "{method}");
+        recording.store.settle().await;
+        assert_eq!(recording.store.counts().left_out, 0);
+        assert_eq!(connections.load(Ordering::SeqCst), 2);
+        assert_eq!(bodies(recording).await, [b"whole", b"whole"]);
+    }
 }

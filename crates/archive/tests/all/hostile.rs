@@ -349,6 +349,11 @@ fn files_with_nothing_to_replay_are_refused() {
         let site = Site::from_bytes("x", Bytes::from_static(content));
         assert!(matches!(site, Err(Error::Unrecognised { .. })), "{site:?}");
     }
+    let arc = b"filedesc://IA-2001.arc 0.0.0.0 20010202030405 text/plain 76\n1 0 InternetArchive\n";
+    for content in [arc.to_vec(), gzip(arc)] {
+        let error = Site::from_bytes("old.arc.gz", Bytes::from(content)).unwrap_err();
+        assert!(error.to_string().contains("warcio recompress"), "{error}");
+    }
     let missing = Site::open("/nonexistent/site.wacz")
         .unwrap_err()
         .to_string();

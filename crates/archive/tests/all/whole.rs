@@ -320,6 +320,17 @@ fn no_coding_is_whole_without_its_end() {
     damaged[at] |= 6;
     let fields = "Content-Encoding: zstd\r\n";
     assert_left_out(&beside(&message(fields, &damaged)), "is damaged");
+    // The lengths are sound and the content is not: only decoding shows it.
+    let text: String = (0..400).map(|n| format!("<li>{}", n * n)).collect();
+    let level = ruzstd::encoding::CompressionLevel::Fastest;
+    let coded = ruzstd::encoding::compress_to_vec(text.as_bytes(), level);
+    assert_eq!(odd(&beside(&message(fields, &coded))).body, coded);
+    for at in (40..coded.len()).step_by(97).chain([coded.len() - 1]) {
+        let mut damaged = coded.clone();
+        damaged[at] ^= 0x55;
+        let site = beside(&message(fields, &damaged));
+        assert_left_out(&site, "is damaged");
+    }
     // A decoder that breaks holds back what it has, of which a window is full.
     let script: String = (0..400)
         .map(|n| format!("var a{n} = 'text {}'; function f{n}(){{}}\n", n * 7))
