@@ -101,24 +101,41 @@ impl QueueSpec {
 
     /// Parses the words after `queue` in the text form.
     pub(crate) fn parse(words: &mut Words<'_>) -> Result<Self, SpecError> {
-        const NAMES: &str =
-            "use infinite, droptail, drophead, codel, fq_codel, pie, red or dualpi2";
         let name = words
             .word("a queue discipline, such as \"droptail 200ms\"")?
             .replace('-', "_");
-        match name.as_str() {
-            "infinite" => Ok(Self::Infinite),
-            "droptail" => LimitsSpec::parse(words).map(Self::Droptail),
-            "drophead" => LimitsSpec::parse(words).map(Self::Drophead),
-            "codel" => CodelSpec::parse(words).map(Self::Codel),
-            "fq_codel" => FqCodelSpec::parse(words).map(Self::FqCodel),
-            "pie" => PieSpec::parse(words).map(Self::Pie),
-            "red" => RedSpec::parse(words).map(Self::Red),
-            "dualpi2" => DualPi2Spec::parse(words).map(Self::Dualpi2),
-            other => Err(words.error(&format!("unknown queue discipline {other:?}"), NAMES)),
+        if let Some((_, parse)) = DISCIPLINES.iter().find(|(known, _)| *known == name) {
+            return parse(words);
         }
+        let names: Vec<&str> = DISCIPLINES.iter().map(|(known, _)| *known).collect();
+        let remedy = format!("use one of {}", names.join(", "));
+        Err(words.error(&format!("unknown queue discipline {name:?}"), &remedy))
     }
 }
+
+type Parse = fn(&mut Words<'_>) -> Result<QueueSpec, SpecError>;
+
+/// The disciplines' names in the text form, with the parsers of what follows.
+const DISCIPLINES: &[(&str, Parse)] = &[
+    ("infinite", |_| Ok(QueueSpec::Infinite)),
+    ("droptail", |words| {
+        LimitsSpec::parse(words).map(QueueSpec::Droptail)
+    }),
+    ("drophead", |words| {
+        LimitsSpec::parse(words).map(QueueSpec::Drophead)
+    }),
+    ("codel", |words| {
+        CodelSpec::parse(words).map(QueueSpec::Codel)
+    }),
+    ("fq_codel", |words| {
+        FqCodelSpec::parse(words).map(QueueSpec::FqCodel)
+    }),
+    ("pie", |words| PieSpec::parse(words).map(QueueSpec::Pie)),
+    ("red", |words| RedSpec::parse(words).map(QueueSpec::Red)),
+    ("dualpi2", |words| {
+        DualPi2Spec::parse(words).map(QueueSpec::Dualpi2)
+    }),
+];
 
 /// The state of a queue discipline. Static dispatch: a packet passes it twice.
 #[derive(Debug)]

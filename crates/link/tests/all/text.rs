@@ -2,9 +2,11 @@
 
 use eyelevel_link::{
     CodelSpec, DelaySpec, Direction, FileText, FqCodelSpec, JitterDistribution, OutageSpec,
-    QueueSpec, RateSpec, StageSpec, TokenBucketSpec,
+    QUEUE_FOLLOWS, QueueSpec, RateSpec, StageSpec, TokenBucketSpec,
 };
 use eyelevel_units::Seed;
+use std::fs::read_to_string;
+use std::path::Path;
 
 fn parsed(text: &str) -> Vec<StageSpec> {
     StageSpec::parse_text(text).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -215,7 +217,7 @@ fn a_wrong_clause_is_quoted_with_the_way_out() {
     assert!(refused("loss 101%").contains("from 0 to 1"));
     assert!(refused("delay 20ms 30ms").contains("\"30ms\" is too much"));
     assert!(refused("delay").contains("add a time, such as 20 ms"));
-    assert!(refused("rate 1 Mbit/s, queue blue").contains("use infinite, droptail"));
+    assert!(refused("rate 1 Mbit/s, queue blue").contains("use one of infinite, droptail"));
     assert!(refused("rate 1 Mbit/s, queue droptail 3 apples").contains("use a time (200 ms)"));
     assert!(refused("rate 1 Mbit/s, queue codel size 3").contains("use target, interval"));
     assert!(refused("rate 1 Mbit/s, queue red size 3").contains("use min, max, probability"));
@@ -256,4 +258,34 @@ fn files_are_read_by_the_caller_and_checked_by_line() {
         .unwrap_err()
         .to_string();
     assert!(unread.contains("\"t\" was not read"));
+}
+
+#[test]
+fn each_queue_discipline_is_documented_and_has_a_golden_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let vectors: String = root
+        .join("vectors/link")
+        .read_dir()
+        .unwrap()
+        .map(|entry| read_to_string(entry.unwrap().path()).unwrap())
+        .collect();
+    let pages = ["spec/lab-events.md", "docs/reference/queues.md"];
+    let texts = pages.map(|page| (page, read_to_string(root.join(page)).unwrap()));
+    let message = refused("rate 1 Mbit/s, queue blue");
+    let (_, names) = message.split_once("use one of ").unwrap();
+    for name in names.split(", ") {
+        let golden = format!("\"discipline\":\"{name}\"");
+        assert!(
+            vectors.contains(&golden),
+            "vectors/link lacks {name}: add it to make_vectors.rs and run that"
+        );
+        let quoted = format!("`{name}`");
+        assert!(
+            QUEUE_FOLLOWS.contains(&quoted),
+            "QUEUE_FOLLOWS lacks {name}"
+        );
+        for (page, text) in &texts {
+            assert!(text.contains(&quoted), "{page} lacks {name}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use eyelevel_units::{Instant, Seed};
 use proptest::prelude::*;
 
 /// Clauses from which whole paths are combined.
-const STAGES: [&str; 24] = [
+const STAGES: &[&str] = &[
     "delay 0ms",
     "delay 7.3ms",
     "jitter normal 5ms 3ms",
@@ -135,7 +135,7 @@ proptest! {
     }
 }
 
-const WORDS: [&str; 46] = [
+const WORDS: &[&str] = &[
     "delay",
     "rate",
     "queue",
