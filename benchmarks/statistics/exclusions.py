@@ -2,7 +2,7 @@
 
 Synthetic studies as in `benchmarks.statistics.intervals`, of three stacks of which the second
 is compared with the first. Other programs slow some of the machine's moments, or the network slows
-some loads. By the rule in force (`eyelevel.analysis.trials.disturbance`), a block is left out with
+some loads. By the rule in force (`eyelevel.analysis.trials.starvation`), a block is left out with
 the loads of all stacks if other programs had more than the bound in one of its loads, however long
 the loads took; what the network slows is left out by nothing. A load whose own instrument fails
 (LOST of all, or films of slow loads that lose frames) takes the pairs away that it is part of.
@@ -23,7 +23,7 @@ from scipy import stats
 from benchmarks.shared.markdown import print_head
 from benchmarks.statistics.intervals import DISTURBANCE, SEED, SPREAD, over_repetitions
 from eyelevel.analysis.stats.estimate import Floats
-from eyelevel.analysis.trials.disturbance import CPU_FOREIGN_SHARE_MAX
+from eyelevel.analysis.trials.starvation import CPU_FOREIGN_SHARE_MAX
 
 STACKS = 3
 LOST = 0.02

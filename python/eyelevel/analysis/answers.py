@@ -38,8 +38,8 @@ from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.stats.censoring import SLOW_TIMES, Bound, Timeouts
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import StudyResults
-from eyelevel.analysis.trials import disturbance
-from eyelevel.analysis.trials.disturbance import briefly
+from eyelevel.analysis.trials import starvation
+from eyelevel.analysis.trials.starvation import briefly
 from eyelevel.plan.comparisons import Comparison
 
 NETWORKS_NAMED_MAX = 3  # per finding; more are counted
@@ -471,7 +471,7 @@ def _why_no_answer(contents: StudyResults, *, briefly: bool = False) -> str:
     if contents.too_disturbed:
         network, reason = next(iter(contents.too_disturbed.items()))
         if briefly:
-            reason = disturbance.briefly(reason)
+            reason = starvation.briefly(reason)
         return f"There is no answer. On {network}, {reason}."
     nothing = "No block is complete yet, so there is nothing to compare"
     failed = contents.table.filter(pl.col("outcome").is_in(EXCLUDING))

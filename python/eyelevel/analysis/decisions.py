@@ -32,8 +32,8 @@ from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME, PRIMARY_METRICS
 from eyelevel.analysis.stats.sequential import Horizon
 from eyelevel.analysis.stats.stopping_rule import Rule, State, interim_repetitions
 from eyelevel.analysis.trials.blocks import COMPARED_BY, Blocks, select_blocks, without_networks
-from eyelevel.analysis.trials.disturbance import find_withheld
 from eyelevel.analysis.trials.post_hoc_exclusions import JUDGED_BY, judge_table
+from eyelevel.analysis.trials.starvation import find_withheld
 from eyelevel.analysis.trials.user_timings import timings_of
 from eyelevel.base.errors import PlanError, unknown
 from eyelevel.base.json_types import JsonMapping, JsonObject

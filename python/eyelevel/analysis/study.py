@@ -84,13 +84,13 @@ from eyelevel.analysis.time_parts import (
     visible_parts,
 )
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks, without_networks
-from eyelevel.analysis.trials.disturbance import find_withheld
 from eyelevel.analysis.trials.facts import Measure, event_rates
 from eyelevel.analysis.trials.run_environments import (
     RunEnvironment,
     environment_of,
     run_environments,
 )
+from eyelevel.analysis.trials.starvation import find_withheld
 from eyelevel.analysis.trials.user_timings import timings_of
 from eyelevel.base.json_types import JsonMapping
 from eyelevel.plan.comparisons import Comparison, references_first

@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+from eyelevel.analysis.trials.starvation import describe_suspension
 from eyelevel.browser.observations import UNDECODABLE
 from eyelevel.load.coding import Observed
 from eyelevel.load.rules import (
     broken_by_peer,
-    describe_suspension,
     error_page,
     external_server_error,
     impossible_timing,

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from eyelevel.analysis.trials.disturbance import disturbance
+from eyelevel.analysis.trials.starvation import disturbance
 from eyelevel.load.host import HostSample
 
 WAIT_S_MAX = 30.0

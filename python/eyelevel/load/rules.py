@@ -1,7 +1,7 @@
 """The rules by which a load is judged, from its own record; pure.
 
 Each returns a sentence that says what is wrong, or nothing. Disturbance by other programs is judged
-per block, when a run is read (`eyelevel.analysis.trials.disturbance`).
+per block, when a run is read (`eyelevel.analysis.trials.starvation`).
 
 A live page's error page is loaded well, and is not the page. An external server reports no misses,
 so the browser's objects show what it did not serve. No process of a load may have been suspended,
@@ -21,7 +21,7 @@ Names: Chromium's `net_error_list.h`, with those of `quic_error_codes.h` behind 
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
-from eyelevel.analysis.trials.disturbance import disturbance
+from eyelevel.analysis.trials.starvation import describe_suspension, disturbance
 from eyelevel.base.json_types import JsonMapping
 from eyelevel.lab.client import find_lost_outside
 from eyelevel.load.coding import Observed
@@ -90,17 +90,6 @@ def late_packets(path: JsonMapping, rtt_ms_min: float) -> str:
         if counts := [f"{source} {count}" for place, source, count in lost if place == end]:
             return f"packets were lost outside the emulated path at the {end}: {', '.join(counts)}"
     return ""
-
-
-def describe_suspension(host: JsonMapping) -> str:
-    """Return which process of the load was suspended for longest, as a sentence; empty for none."""
-    seen = host.get("suspended") or ()
-    if not seen:
-        return ""
-    longest = max(seen, key=lambda each: each["ms"] or 0.0)
-    how_long = "" if longest["ms"] is None else f" for {longest['ms'] / 1e3:.1f} s"
-    others = f"; so were {len(seen) - 1} more" if len(seen) > 1 else ""
-    return f"{longest['process']} was suspended{how_long}{others}"
 
 
 def _late(late: JsonMapping, bound_us: float, direction: str, what: str) -> str:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from eyelevel.load.rules import describe_suspension, find_starvation
+from eyelevel.analysis.trials.starvation import describe_suspension
+from eyelevel.load.rules import find_starvation
 
 IN_TIME = {"lateness_us_p99": 90.0, "lateness_us_max": 400.0}
 SIDE = {**IN_TIME, "arrival": IN_TIME}

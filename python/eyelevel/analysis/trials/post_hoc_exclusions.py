@@ -2,7 +2,7 @@
 
 A record's own outcome is committed with it and never changes. Readers use the judged one: the
 record's, or one of these if the record has `ok`. Disturbances by the machine are judged first
-(`eyelevel.analysis.trials.disturbance`).
+(`eyelevel.analysis.trials.starvation`).
 """
 
 import statistics
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from eyelevel.analysis.trials.disturbance import judge_disturbances
+from eyelevel.analysis.trials.starvation import judge_disturbances
 
 PICTURE_DIFFERENCE_MAX = 0.10
 """The largest mean difference of two final frames, of full scale: a page without its hero image

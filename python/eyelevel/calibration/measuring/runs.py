@@ -9,7 +9,7 @@ from typing import Literal
 
 from eyelevel.analysis.metrics.catalogue import metrics_of
 from eyelevel.analysis.pathlog import Arrivals, read_arrivals
-from eyelevel.analysis.trials.disturbance import disturbance
+from eyelevel.analysis.trials.starvation import disturbance
 from eyelevel.base.errors import LabError
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.browser.chromium.logs import NETLOG_FILE

@@ -13,7 +13,7 @@ import typer
 
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME, metrics_of
 from eyelevel.analysis.stats.paired_gains import harm
-from eyelevel.analysis.trials.disturbance import judge_alone
+from eyelevel.analysis.trials.starvation import judge_alone
 from eyelevel.base.errors import PlanError, StoreError
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.cli.finish import end_at

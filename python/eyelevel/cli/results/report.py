@@ -15,7 +15,7 @@ from eyelevel.analysis.metrics.catalogue import measure
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import StudyResults, read_contents
-from eyelevel.analysis.trials.disturbance import briefly
+from eyelevel.analysis.trials.starvation import briefly
 from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.output import print_json, results, table

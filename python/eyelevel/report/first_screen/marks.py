@@ -6,7 +6,7 @@ import polars as pl
 
 from eyelevel.analysis.formats import format_percent
 from eyelevel.analysis.study import StudyResults
-from eyelevel.analysis.trials.disturbance import find_disturbed_blocks
+from eyelevel.analysis.trials.starvation import find_disturbed_blocks
 from eyelevel.base.json_types import JsonObject
 from eyelevel.report.first_screen.warnings import (
     Warning,

@@ -23,7 +23,7 @@ from eyelevel.analysis.gains.machines import ALARM_SHARE
 from eyelevel.analysis.sensitivity import Sensitivity, sensitivities
 from eyelevel.analysis.stats.stopping_rule import BLOCKS_COUNTED_MAX
 from eyelevel.analysis.study import StudyResults
-from eyelevel.analysis.trials.disturbance import CPU_FOREIGN_SHARE_MAX, LATE, find_disturbed_blocks
+from eyelevel.analysis.trials.starvation import CPU_FOREIGN_SHARE_MAX, LATE, find_disturbed_blocks
 from eyelevel.report.sections.gains import warn_of_drift
 from eyelevel.report.sections.level import not_level, warn_of_unmeasured
 from eyelevel.report.sections.machines import name_of

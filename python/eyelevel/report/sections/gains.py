@@ -33,7 +33,7 @@ from eyelevel.analysis.stats.autocorrelation import DRIFT_LENGTH, DRIFT_SHARE, R
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.stats.pooled import STACKS_MIN
 from eyelevel.analysis.study import StudyResults
-from eyelevel.analysis.trials.disturbance import briefly
+from eyelevel.analysis.trials.starvation import briefly
 from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.networks.network import Network

@@ -23,7 +23,7 @@ from eyelevel.analysis.gains.exclusions import EXCLUDING, ExclusionEffect
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.stats.hypothesis import RateTest
 from eyelevel.analysis.study import StudyResults
-from eyelevel.analysis.trials.disturbance import briefly
+from eyelevel.analysis.trials.starvation import briefly
 from eyelevel.base.json_types import JsonObject
 from eyelevel.report.html import Markup, element, join, make_titled_section, table
 from eyelevel.report.statistic_cells import (

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME, metrics_of
-from eyelevel.analysis.trials.disturbance import judge_alone
+from eyelevel.analysis.trials.starvation import judge_alone
 from eyelevel.load.quiet_host import HostWait
 from eyelevel.load.trial import TrialResult, run_trial
 from eyelevel.plan.browser import Browser

@@ -9,7 +9,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 import eyelevel
-from eyelevel.analysis.trials.disturbance import judge_alone
+from eyelevel.analysis.trials.starvation import judge_alone
 from eyelevel.base.errors import LabError
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.browser.browsers import find_browser

@@ -1,4 +1,9 @@
-"""Decide whether the machine disturbed a block of loads: all bounds in one place; pure.
+"""Decide whether the machine starved a load or disturbed a block: all bounds in one place; pure.
+
+A load is starved for one of two reasons. A process of it was suspended (`describe_suspension`),
+which concerns this load alone and is decided when it is recorded. Or its block was disturbed
+(`judge_disturbances`), which can only be decided once the block's other loads are there, and so
+when records are read.
 
 A block is judged as a unit and by external causes: the processor time of foreign processes and of
 the hypervisor. A load's own stack affects neither, so that no stack's slow loads are excluded more
@@ -36,6 +41,17 @@ LATE = "late"
 LATE_PACKETS = "late-packets"
 _DISTURBED = (*COUNTED, "timeout")
 """The outcomes that a disturbance replaces; on a starved machine a timeout is no result, either."""
+
+
+def describe_suspension(host: JsonMapping) -> str:
+    """Return which process of the load was suspended for longest, as a sentence; empty for none."""
+    seen = host.get("suspended") or ()
+    if not seen:
+        return ""
+    longest = max(seen, key=lambda each: each["ms"] or 0.0)
+    how_long = "" if longest["ms"] is None else f" for {longest['ms'] / 1e3:.1f} s"
+    others = f"; so were {len(seen) - 1} more" if len(seen) > 1 else ""
+    return f"{longest['process']} was suspended{how_long}{others}"
 
 
 def disturbance(foreign_share: float | None, steal_share: float) -> str:

@@ -7,7 +7,7 @@ import pytest
 from judged import judge_all
 from sample_record import QUIET_HOST, sample_record
 
-from eyelevel.analysis.trials.disturbance import (
+from eyelevel.analysis.trials.starvation import (
     CPU_FOREIGN_SHARE_MAX,
     CPU_STEAL_SHARE_MAX,
     find_withheld,
