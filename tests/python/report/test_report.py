@@ -12,6 +12,7 @@ from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.analysis.study import read_contents
 from eyelevel.base.errors import StoreError
 from eyelevel.plan.presets import preset_text
+from eyelevel.plan.variants import Variant
 from eyelevel.report.figures.filmstrips import _times, filmstrips
 from eyelevel.report.first_screen.opening import opening, opening_json, overview_section
 from eyelevel.report.first_screen.warnings import warnings
@@ -395,6 +396,15 @@ def test_an_altered_recording_is_told_before_the_numbers(run, contents):
     ((head, text),) = [each for each in found if "altered" in each[0]]
     assert head == "5 recordings were altered after recording."
     assert text.count(said) == 3 and "pr/page2: 30 of" in text and "2 more" in text
+    # What a variant's edits change is what the plan asks about.
+    variants = (Variant("main"), Variant("pr", edits=("defer:/app.js",)))
+    edits = "edited: defer:/app.js (1 match)"
+    plan = replace(contents.plan, variants=variants)
+    asked = {"main/startup": [edits], "pr/startup": [edits], "pr/news": [said, edits]}
+    found = warnings(replace(contents, plan=plan, environment={"altered_sites": asked}))
+    ((head, text),) = [each for each in found if "altered" in each[0]]
+    assert head == "2 recordings were altered after recording."
+    assert text.startswith(f"main/startup: {edits}. pr/news: {said}. ")
 
 
 def test_outcomes_that_differ_between_stacks_are_told_before_the_answer(tmp_path):

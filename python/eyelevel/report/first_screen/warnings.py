@@ -24,11 +24,15 @@ from eyelevel.analysis.sensitivity import Sensitivity, sensitivities
 from eyelevel.analysis.stats.stopping_rule import BLOCKS_COUNTED_MAX
 from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.starvation import CPU_FOREIGN_SHARE_MAX, LATE, find_disturbed_blocks
+from eyelevel.plan.plan import Plan
+from eyelevel.plan.variants import variant_of
 from eyelevel.report.sections.gains import warn_of_drift
 from eyelevel.report.sections.level import not_level, warn_of_unmeasured
 from eyelevel.report.sections.machines import name_of
 
 Warning = tuple[str, str]
+EDITED = "edited: "
+"""How a recording's changes begin that edits made (`crates/edit`)."""
 """The heading of a warning, and its sentence."""
 
 WIDTH_TOLERANCE = 1e-9
@@ -143,8 +147,13 @@ def of_level(contents: StudyResults) -> list[Warning]:
 
 def _of_sites(contents: StudyResults) -> list[Warning]:
     found = []
-    if by_site := contents.environment.get("altered_sites", {}):
-        found.append(_of_altered(by_site))
+    altered = {
+        site: changes
+        for site, every in contents.environment.get("altered_sites", {}).items()
+        if (changes := _besides_edits(site, every, contents.plan))
+    }
+    if altered:
+        found.append(_of_altered(altered))
     for site, share in contents.environment.get("secure_shares", {}).items():
         seen = contents.table.filter((pl.col("site") == site) & (pl.col("outcome") == "ok"))
         middle = seen["cleartext_share"].median()
@@ -158,6 +167,13 @@ def _of_sites(contents: StudyResults) -> list[Warning]:
         )
         found.append((f"{site} is not entirely https.", text))
     return found
+
+
+def _besides_edits(site: str, changes: Sequence[str], plan: Plan) -> list[str]:
+    """Return a recording's changes without the edits of its variant, which the plan asks about."""
+    edited = {variant.name for variant in plan.variants if variant.edits}
+    is_asked = variant_of(site) in edited
+    return [each for each in changes if not (is_asked and each.startswith(EDITED))]
 
 
 def _of_altered(by_site: Mapping[str, Sequence[str]]) -> Warning:
