@@ -23,6 +23,8 @@ STOP_TIMEOUT_S = 5.0
 POLL_S = 0.05
 TAIL_BYTES = 4096
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_ERROR = re.compile(r"^\w*Error\b|^error\b|\w*Error: ")
+"""Lines of Python, Node and shells that give a reason; npm's stands behind words of its own."""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -112,7 +114,7 @@ def _excerpt(output: int) -> str:
     size = os.fstat(output).st_size
     printed = os.pread(output, TAIL_BYTES, max(0, size - TAIL_BYTES)).decode(errors="replace")
     lines = [line.strip() for line in printed.split("\n") if line.strip()]
-    errors = [line for line in lines if re.match(r"\w*Error\b|error\b", line)]
+    errors = [line for line in lines if _ERROR.search(line)]
     last = (errors or lines or [""])[-1]
     return f"; it printed: {escape_control_characters(last[:200])}" if last else ""
 

@@ -55,6 +55,10 @@ def test_a_server_answers_within_and_is_ended_with_its_children(
             f"{sys.executable} -c \"print('Error: no port'); print('v1'); exit(1)\"",
             ": Error: no port$",
         ),
+        (
+            f"{sys.executable} -c \"print('npm error x: Error: none'); print('a log'); exit(1)\"",
+            "printed: npm error x: Error: none$",
+        ),
         ("no-such-program", "did not start"),
         ("", "did not start"),
         ('echo "', "did not start"),

@@ -29,6 +29,7 @@ TOOLS = {
     "iperf3 ": "iperf3",
     "curl ": "curl",
     "tshark ": "tshark",
+    "node server.js": "node",
     "--browser firefox": "firefox-esr",
 }
 """Programs that a machine need not have, by what a command has that starts them."""

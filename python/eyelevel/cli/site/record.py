@@ -125,7 +125,10 @@ def record(
     folder = _folder_of(urls or ())
     for url in urls or ():
         if folder is None and not is_page_url(url):
-            raise RecordError(f"`{url}` is not a page's URL; write it as `{EXAMPLE}`")
+            raise RecordError(
+                f"`{url}` is neither a folder that exists nor a page's URL; build the page first, "
+                f"or write its URL as `{EXAMPLE}`"
+            )
     if serve is not None and (folder is not None or len(urls or ()) != 1):
         raise RecordError("--serve: give the one URL at which the command serves the page")
     if words.given():

@@ -1,9 +1,12 @@
 """The differences between variants of a page, as loads show them: requests, bytes, render-blocking
 objects, and the last frames of a typical block."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import numpy as np
 import polars as pl
@@ -158,7 +161,7 @@ def _change(
         if old is not None and new is not None
     ]
     old, new = (contents.trial(hashes[stack]).record for stack in (asked.reference, asked.stack))
-    blocking_old, blocking_new = _list_blocking(old["objects"]), _list_blocking(new["objects"])
+    blocking_old, blocking_new = _list_blocking(old), _list_blocking(new)
     counts.append(("render-blocking", float(len(blocking_old)), float(len(blocking_new))))
     frames = [
         read_trial_frames(contents.directory, hashes[stack])
@@ -177,22 +180,34 @@ def _change(
     )
 
 
-def _list_fetched(record: JsonMapping) -> list[str]:
-    return [_place(item) for item in find_fetched_objects(record)]
+class _Place(NamedTuple):
+    """A URL without its query, and the same without the page's own origin: two builds are often
+    recorded under different hosts."""
+
+    url: str
+    alike: str
 
 
-def _list_blocking(objects: Sequence[JsonMapping]) -> list[str]:
+def _list_fetched(record: JsonMapping) -> list[_Place]:
+    return [_place(item, record) for item in find_fetched_objects(record)]
+
+
+def _list_blocking(record: JsonMapping) -> list[_Place]:
     return [
-        _place(item)
-        for item in objects
+        _place(item, record)
+        for item in record["objects"]
         if item["render_blocking"] in BLOCKING and item["in_main_frame"] is not False
     ]
 
 
-def _place(item: JsonMapping) -> str:
-    return str(item["url"]).split("?", 1)[0]
+def _place(item: JsonMapping, record: JsonMapping) -> _Place:
+    url = str(item["url"]).split("?", 1)[0]
+    own, parts = urlsplit(str(record["objects"][0]["url"])), urlsplit(url)
+    return _Place(url, parts.path if (own.scheme, own.netloc) == parts[:2] else url)
 
 
-def _only(these: Sequence[str], those: Sequence[str]) -> tuple[str, ...]:
-    """Return what is among `these` more often than among `those`, each once."""
-    return tuple(url for url in dict.fromkeys(these) if these.count(url) > those.count(url))
+def _only(these: Sequence[_Place], those: Sequence[_Place]) -> tuple[str, ...]:
+    """Return the URLs of what is among `these` more often than among `those`, each once."""
+    counts = Counter(place.alike for place in these)
+    counts.subtract(place.alike for place in those)
+    return tuple(dict.fromkeys(place.url for place in these if counts[place.alike] > 0))

@@ -61,6 +61,27 @@ def test_counts_and_names_are_of_what_only_one_variant_has(contents):
     assert (of_json["added"], of_json["pixels_changed"]) == ([SCRIPT], 0)
 
 
+def test_two_hosts_of_one_page_are_no_change(tmp_path):
+    """Two folders are recorded under two hosts: what both have at one path is not listed."""
+    made, target = tmp_path / "made", tmp_path / "run"
+    write_run(made, text=TEXT)
+    target.mkdir()
+    for name in ("plan.json", "environment.json"):
+        (target / name).write_bytes((made / name).read_bytes())
+    for trial in iterate_trials(made):
+        variant = trial.record["trial"]["variant"]
+        style = {"render_blocking": "Blocking", "in_main_frame": True}
+        urls = ["", "a.js", f"{variant}.js"]
+        objects = [sample_object(url=f"https://{variant}.test/{url}", **style) for url in urls]
+        objects.append(sample_object(url=f"https://cdn-{variant}.example/a.js"))
+        write_trial(target, trial.record | {"objects": objects}, trial.frames())
+    (found,) = page_changes(read_contents(target, metrics_of))
+    assert found.blocking_added == ("https://pr.test/pr.js",)
+    assert found.blocking_removed == ("https://main.test/main.js",)
+    assert found.added == ("https://pr.test/pr.js", "https://cdn-pr.example/a.js")
+    assert found.removed == ("https://main.test/main.js", "https://cdn-main.example/a.js")
+
+
 def test_it_is_there_although_the_machine_left_no_answer(contents):
     starved = contents.table.with_columns(outcome=pl.lit("starved"))
     kept = replace(contents.blocks, kept=contents.blocks.kept.clear())
