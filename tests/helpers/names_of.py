@@ -20,13 +20,13 @@ def answer_to(query: bytes, names: dict[str, str | list[str]]) -> bytes:
         labels.append(query[at + 1 : at + 1 + query[at]].decode())
         at += 1 + query[at]
     found = names.get(".".join(labels).lower(), [])
-    asked = query[end - 4 : end - 2]
+    record_type = query[end - 4 : end - 2]
     answers = []
     for address in [found] if isinstance(found, str) else found:
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        if TYPES.get(asked) == family:
+        if TYPES.get(record_type) == family:
             packed = socket.inet_pton(family, address)
-            answers.append(NAME + asked + FOR_A_MINUTE + bytes([0, len(packed)]) + packed)
+            answers.append(NAME + record_type + FOR_A_MINUTE + bytes([0, len(packed)]) + packed)
     counts = b"\x00\x01" + bytes([0, len(answers)]) + bytes(4)
     head = query[:2] + (IS_ANSWER if found else NO_SUCH_NAME) + counts
     return head + query[12:end] + b"".join(answers)

@@ -111,9 +111,12 @@ def _firefox_visits(call: Callable[..., Any], logged: Logged) -> Visits:
 
     def value(expression: str) -> Any:
         # Text, since the protocol's own form of values is another one.
-        asked = f"(async () => JSON.stringify(await ({expression}) ?? null))()"
+        expression_text = f"(async () => JSON.stringify(await ({expression}) ?? null))()"
         answer = call(
-            "script.evaluate", expression=asked, target={"context": context}, awaitPromise=True
+            "script.evaluate",
+            expression=expression_text,
+            target={"context": context},
+            awaitPromise=True,
         )
         assert answer["type"] == "success", answer
         return json.loads(answer["result"]["value"])

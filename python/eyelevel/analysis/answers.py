@@ -97,10 +97,10 @@ def comparison_verdicts(contents: StudyResults) -> tuple[ComparisonVerdicts, ...
     primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
     return tuple(
         ComparisonVerdicts(
-            asked,
-            tuple(_verdict(contents, gain) for gain in primary if gain.comparison == asked),
+            comparison,
+            tuple(_verdict(contents, gain) for gain in primary if gain.comparison == comparison),
         )
-        for asked in contents.comparisons
+        for comparison in contents.comparisons
     )
 
 
@@ -290,14 +290,15 @@ def description(gains: Sequence[NetworkGain], metric: str, sites: int) -> list[A
     """Describe an unfinished run: the numbers, without findings."""
     sentences = []
     for primary in _by_comparison(gains, metric):
-        asked = primary[0].comparison
+        comparison = primary[0].comparison
         if len(primary) > NETWORKS_NAMED_MAX:
-            said = f"So far on {len(primary)} networks, {asked}: {_describe_range(primary)}."
+            said = f"So far on {len(primary)} networks, {comparison}: {_describe_range(primary)}."
             sentences.append(Answer(said))
             continue
         sentences += [
             Answer(
-                f"So far on {gain.network}, {asked}: {_describe_size(gain) or gain.gain.reason}, "
+                f"So far on {gain.network}, {comparison}: "
+                f"{_describe_size(gain) or gain.gain.reason}, "
                 f"{_describe_basis(gain, sites)}."
             )
             for gain in primary
@@ -425,7 +426,7 @@ def _answers_by_finding(
 ) -> list[Answer]:
     """Return one sentence per finding."""
     sentences = []
-    asked = gains[0].comparison
+    comparison = gains[0].comparison
     for finding, opening in FINDINGS.items():
         found = [gain for gain in gains if verdict(gain, smallest_effect) == finding]
         if not found:
@@ -434,7 +435,7 @@ def _answers_by_finding(
         where = f"{len(found)} networks"
         if len(found) <= NETWORKS_NAMED_MAX:
             where = _join([gain.network for gain in found])
-        head = f"On {where}, {opening.format(**asked.stated(), effect=effect)}"
+        head = f"On {where}, {opening.format(**comparison.stated(), effect=effect)}"
         claim = finding if finding in ("faster", "slower") else ""
         of_sites = f"{sites} {'site' if sites == 1 else 'sites'}"
         rest = f": {_describe_range(found)}; {title_of(gains[0].metric)}, {of_sites}."
@@ -496,9 +497,11 @@ def _answers_over_networks(contents: StudyResults) -> list[Answer]:
     if not weights:
         return []
     sentences = []
-    for asked in contents.comparisons:
+    for comparison in contents.comparisons:
         gains = [
-            gain for gain in contents.gains if (gain.comparison, gain.metric) == (asked, metric)
+            gain
+            for gain in contents.gains
+            if (gain.comparison, gain.metric) == (comparison, metric)
         ]
         mean = weight_gains(gains, weights)
         if mean.value is None or mean.low is None:
@@ -507,7 +510,7 @@ def _answers_over_networks(contents: StudyResults) -> list[Answer]:
             reach = f"95{NO_BREAK}% interval {format_change_interval(mean)}"
             answer_text = f"{format_change(mean.value)} ({reach})"
         opening = "So far over" if contents.unfinished else "Over"
-        said = f"{opening} all networks, weighted, {asked}: {answer_text}."
+        said = f"{opening} all networks, weighted, {comparison}: {answer_text}."
         sentences.append(Answer(said))
     return sentences
 

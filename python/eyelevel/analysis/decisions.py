@@ -274,7 +274,9 @@ def _gains_of(
     sequential = {(gain.network, gain.comparison): gain for gain in every}
     mine = kept.filter(pl.col("network").is_in([network for network, _ in keys]))
     cells = compare_cells(mine, [metric], plan.comparisons)
-    planned = [(network, asked.stack, asked.reference, metric) for network, asked in keys]
+    planned = [
+        (network, comparison.stack, comparison.reference, metric) for network, comparison in keys
+    ]
     beside = {
         (gain.network, gain.comparison): gain
         for gain in network_gains(cells, sites, planned, metric)

@@ -170,8 +170,8 @@ def pair_loads(question: Question, contents: StudyResults) -> tuple[Floats, Floa
     values, reference = (
         loads_of(question, stack, contents) for stack in (condition.stack, condition.reference)
     )
-    asked = question.network, condition.metric, contents.sites
-    return values, reference, limits_by_site(contents.blocks.kept, *asked)
+    selection = question.network, condition.metric, contents.sites
+    return values, reference, limits_by_site(contents.blocks.kept, *selection)
 
 
 def loads_of(question: Question, stack: str, contents: StudyResults) -> Floats:
@@ -280,12 +280,12 @@ def _decide_complete(estimate: Estimate, condition: Condition, contents: StudyRe
     return decide(estimate, condition.limit, condition.above)
 
 
-def _of_two(asked: Question, contents: StudyResults, confidence: float) -> Verdict:
-    condition, note = asked.condition, ""
-    values, reference, limits = pair_loads(asked, contents)
+def _of_two(question: Question, contents: StudyResults, confidence: float) -> Verdict:
+    condition, note = question.condition, ""
+    values, reference, limits = pair_loads(question, contents)
     horizon = horizon_of(contents.plan) if contents.may_stop else None
     if condition.quantile is None:
-        loads, pool = (values, reference, limits), pool_of(asked, contents)
+        loads, pool = (values, reference, limits), pool_of(question, contents)
         estimate, late = compute_bounded_gain(loads, confidence, horizon, pool)
         note = format_timeouts((late, ""))
     else:
@@ -296,23 +296,23 @@ def _of_two(asked: Question, contents: StudyResults, confidence: float) -> Verdi
         if needed is None and estimate.standard_error is not None:
             note += f"; even {BLOCKS_COUNTED_MAX:,} blocks would not be enough"
     message = (
-        f"{_subject(asked)} is {format_change(estimate)} against {condition.reference}; "
+        f"{_subject(question)} is {format_change(estimate)} against {condition.reference}; "
         f"the limit is {format_percent(abs(condition.limit), signed=False)} "
         f"{'worse' if condition.above else 'better'}{note}"
         f"{explain_inconclusive(status, estimate, needed, may_stop=contents.may_stop)}"
     )
-    name = f"{condition.text} [{asked.network}]"
+    name = f"{condition.text} [{question.network}]"
     return Verdict(name, status, message, estimate, condition.limit, confidence, needed)
 
 
-def pool_of(asked: Question, contents: StudyResults) -> Pool | None:
+def pool_of(question: Question, contents: StudyResults) -> Pool | None:
     """Return the pool of both stacks; None if they have none, or if the study may stop early."""
-    condition = asked.condition
+    condition = question.condition
     if contents.may_stop or condition.reference is None:
         return None
-    kept = contents.blocks.kept.filter(network=asked.network)
+    kept = contents.blocks.kept.filter(network=question.network)
     pools = pools_of(kept, [condition.metric], contents.sites)
-    return pool_for(pools, asked.network, condition.stack, condition.reference, condition.metric)
+    return pool_for(pools, question.network, condition.stack, condition.reference, condition.metric)
 
 
 def _blocks_of_two(
@@ -333,10 +333,10 @@ def _blocks_of_two(
     return blocks_to_decide(error, distance, share, confidence)
 
 
-def _of_one(asked: Question, site: str, contents: StudyResults, confidence: float) -> Verdict:
-    condition = asked.condition
+def _of_one(question: Question, site: str, contents: StudyResults, confidence: float) -> Verdict:
+    condition = question.condition
     assert condition.quantile is not None
-    (row,) = loads_of(asked, condition.stack, contents)
+    (row,) = loads_of(question, condition.stack, contents)
     loads = row[~np.isnan(row)]
     estimate = quantile_interval(loads, condition.quantile, confidence)
     status, needed = _decide_complete(estimate, condition, contents), None
@@ -357,17 +357,17 @@ def _of_one(asked: Question, site: str, contents: StudyResults, confidence: floa
             bounds += f" {above}"
     value = "undetermined" if estimate.value is None else amount(estimate.value)
     message = (
-        f"{_subject(asked)} of {site} is {value} ({bounds}); the limit is "
+        f"{_subject(question)} of {site} is {value} ({bounds}); the limit is "
         f"{amount(condition.limit)}{explain_inconclusive(status, None, needed)}"
     )
-    name = f"{condition.text} [{asked.network}, {site}]"
+    name = f"{condition.text} [{question.network}, {site}]"
     return Verdict(name, status, message, estimate, condition.limit, confidence, needed)
 
 
-def _subject(asked: Question) -> str:
-    condition = asked.condition
+def _subject(question: Question) -> str:
+    condition = question.condition
     quantile = "" if condition.quantile is None else f".p{round(100 * condition.quantile)}"
-    return f"{condition.stack}.{condition.metric}{quantile} on {asked.network}"
+    return f"{condition.stack}.{condition.metric}{quantile} on {question.network}"
 
 
 def format_timeouts(*counted: tuple[Timeouts, str]) -> str:

@@ -166,8 +166,8 @@ class StudyResults:
     @cached_property
     def against_itself(self) -> tuple[AgainstItself, ...]:
         """Return what the comparisons of variants find of a variant against itself."""
-        asked = self.comparisons, self.networks, self.sites
-        return tuple(against_itself(self.blocks.kept, self.primary_metric, *asked))
+        scope = self.comparisons, self.networks, self.sites
+        return tuple(against_itself(self.blocks.kept, self.primary_metric, *scope))
 
     @cached_property
     def site_tests(self) -> tuple[SiteTests, ...]:
@@ -216,13 +216,13 @@ class StudyResults:
         """The first paint, divided into waits, by network and comparison."""
         return self._divide(FIRST_PAINT)
 
-    def visible_parts(self, network: str, asked: Comparison) -> list[VisiblePart]:
+    def visible_parts(self, network: str, comparison: Comparison) -> list[VisiblePart]:
         """Return the largest visible part of the sites in which it moved most."""
-        return visible_parts(self.blocks.kept, network, asked, self._stops)
+        return visible_parts(self.blocks.kept, network, comparison, self._stops)
 
     def _divide(self, divided: Divided) -> tuple[NetworkParts, ...]:
-        asked = self.comparisons, self.networks
-        found = compare_parts(self.blocks.kept, divided, *asked, self._stops)
+        scope = self.comparisons, self.networks
+        found = compare_parts(self.blocks.kept, divided, *scope, self._stops)
         return tuple(
             found
             if self.may_stop

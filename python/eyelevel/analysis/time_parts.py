@@ -127,20 +127,20 @@ def compare_parts(
     found = []
     of = (divided.of,) if divided.of else ()
     rows = kept.select("network", "site", "repetition", "stack", *divided.times, *of)
-    for asked in comparisons:
+    for comparison in comparisons:
         of_stack, of_reference = (
-            rows.filter(stack=name) for name in (asked.stack, asked.reference)
+            rows.filter(stack=name) for name in (comparison.stack, comparison.reference)
         )
         pairs = of_stack.join(of_reference, on=["network", "site", "repetition"], suffix="_r")
         for network in networks:
             own = pairs.filter(network=network)
-            if stops and (last := stops.decided.get((network, asked))) is not None:
+            if stops and (last := stops.decided.get((network, comparison))) is not None:
                 own = own.filter(pl.col("repetition") <= last)
             known = own.drop_nulls([*divided.times, *(f"{name}_r" for name in divided.times)])
             if known.height:
                 horizon = stops.horizon if stops else None
                 interval = _Interval(horizon, significance_level)
-                found.append(_parts(network, asked, divided, own, known, interval))
+                found.append(_parts(network, comparison, divided, own, known, interval))
     return found
 
 
@@ -154,7 +154,7 @@ class _Interval:
 
 def _parts(
     network: str,
-    asked: Comparison,
+    comparison: Comparison,
     divided: Divided,
     own: pl.DataFrame,
     known: pl.DataFrame,
@@ -168,8 +168,8 @@ def _parts(
         of_two = known.filter(pl.col(divided.of).ne_missing(pl.col(f"{divided.of}_r"))).height
     return NetworkParts(
         network=network,
-        stack=asked.stack,
-        reference=asked.reference,
+        stack=comparison.stack,
+        reference=comparison.reference,
         sites=known["site"].n_unique(),
         sites_without=tuple(sorted(absent)),
         blocks=known.height,
@@ -224,7 +224,7 @@ class VisiblePart:
 
 
 def visible_parts(
-    kept: pl.DataFrame, network: str, asked: Comparison, stops: Stops | None = None
+    kept: pl.DataFrame, network: str, comparison: Comparison, stops: Stops | None = None
 ) -> list[VisiblePart]:
     """Return the largest visible parts of the sites in which they moved most, at most SITES_MAX.
 
@@ -233,14 +233,14 @@ def visible_parts(
     """
     loads = kept.filter(
         pl.col("network") == network,
-        pl.col("stack").is_in([asked.stack, asked.reference]),
+        pl.col("stack").is_in([comparison.stack, comparison.reference]),
         pl.col(PART_SHARE).is_not_null(),
     )
     sites = loads["site"].n_unique()
     means = loads.group_by("site", "stack").agg(pl.col(PART_MS).mean())
     moved = (
-        means.filter(stack=asked.stack)
-        .join(means.filter(stack=asked.reference), on="site")
+        means.filter(stack=comparison.stack)
+        .join(means.filter(stack=comparison.reference), on="site")
         .select("site", by=(pl.col(PART_MS) - pl.col(f"{PART_MS}_right")).abs())
         .drop_nulls()
         .sort(["by", "site"], descending=[True, False])
@@ -249,7 +249,7 @@ def visible_parts(
     for site in moved["site"].head(SITES_MAX):
         own = loads.filter(site=site)
         level = SIGNIFICANCE_LEVEL / sites
-        times = compare_parts(own, LARGEST_PART, [asked], [network], stops, level)
+        times = compare_parts(own, LARGEST_PART, [comparison], [network], stops, level)
         if times:
             share = float(np.median(own[PART_SHARE].to_numpy()))
             found.append(VisiblePart(site, share, _find_carrier(own[PART_OF]), times[0]))

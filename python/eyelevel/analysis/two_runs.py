@@ -89,8 +89,11 @@ def run_questions(
 def _pairs(new: StudyResults, control_stack: str | None) -> list[tuple[str, str]]:
     """Return the stacks with their references, in the order of the plan."""
     if control_stack is not None:
-        return [(asked.stack, asked.reference) for asked in against_one(control_stack, new.stacks)]
-    return [(asked.stack, asked.reference) for asked in new.comparisons]
+        return [
+            (comparison.stack, comparison.reference)
+            for comparison in against_one(control_stack, new.stacks)
+        ]
+    return [(comparison.stack, comparison.reference) for comparison in new.comparisons]
 
 
 def _unanswerable(old: StudyResults, new: StudyResults, reference: str | None) -> str:
@@ -197,11 +200,12 @@ def compare_runs(
     """
     unfinished = old.unfinished or new.unfinished
 
-    def answer(asked: RunQuestion, found: GainChange) -> _Answer:
+    def answer(question: RunQuestion, found: GainChange) -> _Answer:
         status: Status = "no verdict" if unfinished else decide(found.change, limit)
         needed = found.blocks_to_decide(limit) if status == "inconclusive" else None
         message = (
-            f"{asked.subject(metric)} {_describe_change(found.change)} against {asked.reference}; "
+            f"{question.subject(metric)} {_describe_change(found.change)} "
+            f"against {question.reference}; "
             f"the limit is {format_percent(limit, signed=False)} slower"
             f"{explain_inconclusive(status, found.change, None)}"
         )
@@ -220,13 +224,13 @@ def rerun_agrees(
     """
     unfinished = original.unfinished or again.unfinished
 
-    def answer(asked: RunQuestion, found: GainChange) -> _Answer:
+    def answer(question: RunQuestion, found: GainChange) -> _Answer:
         status: Status = "no verdict" if unfinished else agreement(found.change, limit)
         needed = None
         if status == "cannot tell":
             needed = found.blocks_to_decide(math.copysign(limit, found.change.value or 0.0))
         message = (
-            f"{_describe_question(asked, metric)} was {format_change(found.before)}, is now "
+            f"{_describe_question(question, metric)} was {format_change(found.before)}, is now "
             f"{format_change(found.now)}, and {_describe_change(found.change)}; what matters is "
             f"{format_percent(limit, signed=False)}"
         )
@@ -257,28 +261,28 @@ def _compare(
     horizons = None
     if old.may_stop or new.may_stop:
         horizons = horizon_of(old.plan), horizon_of(new.plan)
-    for asked in questions:
-        before, now = (_loads(run, asked, metric, sites) for run in (old, new))
+    for question in questions:
+        before, now = (_loads(run, question, metric, sites) for run in (old, new))
         found = gain_change(before, now, confidence, horizons)
-        if asked.unanswerable:
-            found = _without_interval(found, asked.unanswerable)
-            status, message, needed = _no_verdict(asked, metric, found)
+        if question.unanswerable:
+            found = _without_interval(found, question.unanswerable)
+            status, message, needed = _no_verdict(question, metric, found)
         else:
-            status, message, needed = answer(asked, found)
+            status, message, needed = answer(question, found)
             message += format_timeouts(*zip(found.timeouts, (" before", " now"), strict=True))
         if needed:
             message += f"; about {needed} blocks in each run would be enough"
         verdict = RunVerdict(
-            name=_describe_question(asked, metric),
+            name=_describe_question(question, metric),
             status=status,
             message=message,
             estimate=found.change,
             limit=limit,
             confidence=confidence,
             blocks_needed=needed,
-            network=asked.network,
-            stack=asked.stack,
-            reference=asked.reference,
+            network=question.network,
+            stack=question.stack,
+            reference=question.reference,
             gain_before=found.before,
             gain_now=found.now,
         )
@@ -287,17 +291,17 @@ def _compare(
     return RunComparison(metric, tuple(decided), tuple(run_differences(old, new)))
 
 
-def _loads(run: StudyResults, asked: RunQuestion, metric: str, sites: Sequence[str]) -> Loads:
+def _loads(run: StudyResults, question: RunQuestion, metric: str, sites: Sequence[str]) -> Loads:
     """Return the loads of the stack and its reference, or those of the stack alone.
 
     The reference counts as 1 if the question has no answer.
     """
-    kept, network = run.blocks.kept, asked.network
+    kept, network = run.blocks.kept, question.network
     limits = limits_by_site(kept, network, metric, sites)
-    values = loads_by_repetition(kept, network, asked.stack, metric, sites)
-    if asked.unanswerable or asked.reference is None:
+    values = loads_by_repetition(kept, network, question.stack, metric, sites)
+    if question.unanswerable or question.reference is None:
         return values, np.ones_like(values), limits
-    reference = loads_by_repetition(kept, network, asked.reference, metric, sites)
+    reference = loads_by_repetition(kept, network, question.reference, metric, sites)
     return values, reference, limits
 
 
@@ -310,19 +314,19 @@ def _without_interval(own: GainChange, reason: str) -> GainChange:
     return replace(own, before=undetermined(reason), now=undetermined(reason), change=change)
 
 
-def _no_verdict(asked: RunQuestion, metric: str, found: GainChange) -> _Answer:
+def _no_verdict(question: RunQuestion, metric: str, found: GainChange) -> _Answer:
     by = "" if found.change.value is None else f" by {format_percent(found.change.value)}"
     message = (
-        f"{_describe_question(asked, metric)}: its times changed{by}, together with everything "
-        f"else that changed between the runs, because {asked.unanswerable}; "
+        f"{_describe_question(question, metric)}: its times changed{by}, together with everything "
+        f"else that changed between the runs, because {question.unanswerable}; "
         f"to tell them apart, {_ONE_PLAN}"
     )
     return "no verdict", message, None
 
 
-def _describe_question(asked: RunQuestion, metric: str) -> str:
-    against = f" against {asked.reference}" if asked.reference else ""
-    return f"{asked.subject(metric)}{against}"
+def _describe_question(question: RunQuestion, metric: str) -> str:
+    against = f" against {question.reference}" if question.reference else ""
+    return f"{question.subject(metric)}{against}"
 
 
 def _describe_change(change: Estimate) -> str:

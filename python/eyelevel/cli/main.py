@@ -194,16 +194,16 @@ def _add(app: typer.Typer, name: str, place: str, title: str, *, is_whole: bool)
         app.command(name, rich_help_panel=title)(getattr(module, place.rpartition(".")[2]))
 
 
-def _say_version(asked: bool) -> None:
-    if asked:
+def _say_version(is_given: bool) -> None:
+    if is_given:
         from eyelevel.cli.version import say_version
 
         say_version()
         raise typer.Exit
 
 
-def _say_citation(asked: bool) -> None:
-    if asked:
+def _say_citation(is_given: bool) -> None:
+    if is_given:
         from importlib.metadata import version
 
         from eyelevel.report.citation import own_bibtex

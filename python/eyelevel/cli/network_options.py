@@ -121,8 +121,8 @@ def parse_origin_rtt(text: str) -> OriginRtts:
     return _check(found)
 
 
-def _check(asked: float | str | dict[str, float | str]) -> OriginRtts:
+def _check(value: float | str | dict[str, float | str]) -> OriginRtts:
     try:
-        return origin_rtts(asked)
+        return origin_rtts(value)
     except ValueError as error:
         raise PlanError([f"--origin-rtt: {error}"]) from error

@@ -45,7 +45,7 @@ class Questions(Protocol):
 @dataclass
 class _Candidate:
     slots: dict[str, SlotName] = field(default_factory=dict)
-    asked: "Future[Any] | None" = None
+    describing: "Future[Any] | None" = None
     description: MachineDescription = UNDESCRIBED
     loading: "dict[str, Future[Any]]" = field(default_factory=dict)
     times: dict[str, Times] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class Admissions:
             candidate.loading, candidate.times = {}, {}
             if candidate.loaded and candidate.loaded.slots != name.count:
                 candidate.loaded = None  # another number of slots has other load times
-            candidate.asked = self._submit(slot, self._questions.describe_machine)
+            candidate.describing = self._submit(slot, self._questions.describe_machine)
         return []
 
     def on_slot_left(self, slot: str) -> None:
@@ -121,7 +121,7 @@ class Admissions:
             loaded = self._evidence[machine] if candidate.is_admitted else candidate.loaded
             self._candidates[machine] = _Candidate(retired=candidate.retired, loaded=loaded)
         elif not candidate.is_admitted:
-            candidate.asked, candidate.loading, candidate.times = None, {}, {}
+            candidate.describing, candidate.loading, candidate.times = None, {}, {}
 
     def on_answer(self, slot: str, future: "Future[Any]", answer: object) -> list[Event]:
         """Handle a slot's answer to a question.
@@ -130,13 +130,13 @@ class Admissions:
         """
         machine = SlotName.of(slot).machine
         candidate = self._candidates[machine]
-        is_asked = future is candidate.asked or future is candidate.loading.get(slot)
+        is_asked = future is candidate.describing or future is candidate.loading.get(slot)
         if not is_asked or candidate.is_refused:
             return []  # it was asked again meanwhile, or another slot's answer was enough
         if isinstance(answer, ExpectedError):
             candidate.description = candidate.description._replace(problems=(str(answer),))
             return self._judge(machine, candidate)
-        if future is candidate.asked:
+        if future is candidate.describing:
             candidate.description = cast(MachineDescription, answer)
             if candidate.description.problems or candidate.loaded:
                 return self._judge(machine, candidate)

@@ -56,8 +56,10 @@ def wrong_stack(load: Observed) -> str:
             return f"{which}: {reason}"
         if reason := wrong_first_window(stack, in_force, load.kernel):
             return f"{which}: {reason}"
-        asked = served[connection["connection"]]
-        if asked and (reason := _wrong_header_tables(stack, connection, asked, is_taken=is_taken)):
+        requested = served[connection["connection"]]
+        if requested and (
+            reason := _wrong_header_tables(stack, connection, requested, is_taken=is_taken)
+        ):
             return f"{which}: {reason}"
     if reason := wrong_ecn(stack, load.connections, load.requests, load.path):
         return f"ecn is {stack.ecn}, but {reason}"

@@ -70,8 +70,10 @@ def taking_network_for(wanted: ConnectionTypeSetting, browser: Browser, stack: S
 
     It is for networks whose own round-trip time is unknown.
     """
-    asked = stack.effective_connection_type or browser.effective_connection_type
-    return replace(stack, effective_connection_type=wanted) if asked == "network" else stack
+    connection_type = stack.effective_connection_type or browser.effective_connection_type
+    return (
+        replace(stack, effective_connection_type=wanted) if connection_type == "network" else stack
+    )
 
 
 def browser_in_force(browser: Browser, stack: Stack, network: Network, limit_s: float) -> Browser:

@@ -12,11 +12,11 @@ Own = Mapping[str, float]
 """Round trips in milliseconds by host."""
 
 
-def with_plans(stacks: Sequence[Stack], asked: OriginRtts | None) -> tuple[Stack, ...]:
+def with_plans(stacks: Sequence[Stack], rtts: OriginRtts | None) -> tuple[Stack, ...]:
     """Return the stacks with the plan's origin round trips, unless they set their own."""
-    if asked is None:
+    if rtts is None:
         return tuple(stacks)
-    return tuple(replace(each, origin_rtt={**asked, **(each.origin_rtt or {})}) for each in stacks)
+    return tuple(replace(each, origin_rtt={**rtts, **(each.origin_rtt or {})}) for each in stacks)
 
 
 def apart_by_ways_alone(one: Stack, two: Stack) -> bool:

@@ -220,8 +220,8 @@ def _references(
     plan: Plan, networks: Sequence[Network], stacks: Sequence[Stack]
 ) -> Iterator[tuple[str, str]]:
     stack_names, network_names = {s.name for s in stacks}, {n.name for n in networks}
-    for place, asked in enumerate(plan.comparisons):
-        if not {asked.stack, asked.reference} <= stack_names:
+    for place, comparison in enumerate(plan.comparisons):
+        if not {comparison.stack, comparison.reference} <= stack_names:
             yield f"comparisons.{place}", "a comparison is of a stack that it has not"
     if not set(plan.weights) <= network_names:
         yield "weights", "they are of other networks than the plan's"

@@ -119,7 +119,7 @@ def summary_of(contents: StudyResults) -> JsonObject:
     summary = {
         "title": contents.plan.title,
         "plan_hash": contents.plan_hash,
-        "comparisons": [asked.stated() for asked in contents.comparisons],
+        "comparisons": [comparison.stated() for comparison in contents.comparisons],
         "primary_metric": contents.primary_metric,
         "trials": contents.table.height,
         "trials_planned": contents.trials_planned,

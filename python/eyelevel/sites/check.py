@@ -169,7 +169,7 @@ class PageLoad:
     http_version: HttpVersion
     ended: str
     detail: str
-    asked: frozenset[str]
+    requested: frozenset[str]
     """URLs requested over the network, misses included, without fragments."""
     answered: frozenset[int]
     """Indexes of the recorded exchanges that were served."""
@@ -272,10 +272,12 @@ def findings(
     loads: Sequence[PageLoad], recorded_hosts: set[str], recorded: Sequence[RecordedObject]
 ) -> PageFindings:
     """Combine the loads of one page (pure)."""
-    requested = [(load.http_version, {request_key(url) for url in load.asked}) for load in loads]
+    requested = [
+        (load.http_version, {request_key(url) for url in load.requested}) for load in loads
+    ]
     always = set.intersection(*(keys for _, keys in requested)) if requested else set()
     sometimes = set().union(*(keys for _, keys in requested)) - always
-    urls = Counter(url for load in loads for url in load.asked)
+    urls = Counter(url for load in loads for url in load.requested)
     changing = {request_key(url) for url, count in urls.items() if count != len(loads)}
     not_always = {
         key: {
@@ -289,7 +291,7 @@ def findings(
     def share(*of_recording: bool) -> float:
         counts = [
             sum(not m.is_icon and (m.named_in is not None) in of_recording for m in load.misses)
-            / max(1, len(load.asked))
+            / max(1, len(load.requested))
             for load in loads
         ]
         return max(counts, default=math.nan)
@@ -365,7 +367,9 @@ def observe_load(
         http_version=http_version,
         ended=raw.ended,
         detail=raw.detail,
-        asked=frozenset(_without_fragment(item.url) for item in web if item.source == "network"),
+        requested=frozenset(
+            _without_fragment(item.url) for item in web if item.source == "network"
+        ),
         answered=frozenset(
             request["exchange"] for request in summary.requests if "exchange" in request
         ),

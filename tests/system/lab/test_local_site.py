@@ -45,4 +45,4 @@ def test_hosts_of_the_own_machine_are_taken_to_the_lab(tmp_path):
         assert [load.detail for load in found.loads if load.ended != "complete"] == []
         assert found.misses == () and found.failure() == ""
         wanted = {main, *(f"{place}/a.svg" for place in PLACES)}
-        assert [load.asked for load in found.loads] == [frozenset(wanted)] * len(STACKS)
+        assert [load.requested for load in found.loads] == [frozenset(wanted)] * len(STACKS)

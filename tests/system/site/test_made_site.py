@@ -58,10 +58,10 @@ def test_ten_loads_of_a_recorded_site_ask_for_the_same_urls_and_miss_none(record
     assert {load.http_version for load in found.loads} == set(STACKS)
     assert found.misses == () and found.failure() == ""
     assert found.not_always_asked == {}
-    asked = {url.partition("?")[0] for url in found.loads[0].asked}
+    asked = {url.partition("?")[0] for url in found.loads[0].requested}
     wanted = {MAIN, f"{WWW}/", f"{STATIC}/style.css", f"{STATIC}/app.js", f"{STATIC}/made.woff2"}
     wanted |= {f"{IMAGES}/{name}.png" for name in ("moved", "there", "far", "back")}
     assert wanted | {f"{API}/items", f"{API}/time"} <= asked
     # The page's randomness is held; its clock runs on.
-    assert len({url for load in found.loads for url in load.asked if "/items?" in url}) == 1
+    assert len({url for load in found.loads for url in load.requested if "/items?" in url}) == 1
     assert found.values_differ == (f"{API}/time?now&id",)

@@ -92,6 +92,8 @@ def test_a_secure_page_has_http_pictures_and_no_http_scripts(tmp_path: Path) -> 
     found = check_page(archive, len(STACKS), quiet_s=0.3)
     assert found.failure() == "" and found.misses == ()
     for seen in found.loads:
-        assert f"{PLAIN}/picture.png" in seen.asked and f"{SECURE}/picture.png" in seen.asked
+        assert (
+            f"{PLAIN}/picture.png" in seen.requested and f"{SECURE}/picture.png" in seen.requested
+        )
     unused = {one.url for one in found.use.unused}
     assert unused == BLOCKED | {f"{LISTED}/frame"}

@@ -28,4 +28,4 @@ def test_a_browser_asks_for_every_object(labs: None, tmp_path):
     assert site_info(out)["provenance"]["source"] == "synth"
     found = check_page(out, 1)
     assert found.failure() == "" and found.misses == ()
-    assert found.loads[0].asked == set(urls_of(shape))
+    assert found.loads[0].requested == set(urls_of(shape))

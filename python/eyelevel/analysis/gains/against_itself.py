@@ -77,11 +77,11 @@ def against_itself(
     found = []
     for network in networks:
         limits = limits_by_site(kept, network, metric, sites)
-        for asked in filter(are_variants, comparisons):
-            for stack in (asked.reference, asked.stack):
+        for comparison in filter(are_variants, comparisons):
+            for stack in (comparison.reference, comparison.stack):
                 loads = loads_by_repetition(kept, network, stack, metric, sites)
                 pairs = _pair_neighbours(up_to_limit(loads, limits))
-                found.append(_draw(network, asked, stack, pairs, loads.shape[1]))
+                found.append(_draw(network, comparison, stack, pairs, loads.shape[1]))
     return found
 
 
@@ -98,12 +98,14 @@ def _pair_neighbours(loads: Floats) -> Floats:
     return values
 
 
-def _draw(network: str, asked: Comparison, stack: str, pairs: Floats, blocks: int) -> AgainstItself:
+def _draw(
+    network: str, comparison: Comparison, stack: str, pairs: Floats, blocks: int
+) -> AgainstItself:
     """Return what the draws find; `blocks`: how many the comparison itself has."""
     count = len(pairs)
     if count < PAIRS_MIN or np.isinf(pairs).any() or not np.abs(pairs).max() > 0:
         reason = "too few blocks" if count < PAIRS_MIN else "its loads show no spread"
-        return AgainstItself(network, asked, stack, count, undetermined_because=reason)
+        return AgainstItself(network, comparison, stack, count, undetermined_because=reason)
     generator = np.random.Generator(np.random.PCG64(SEED))
     drawn = pairs * generator.choice((-1.0, 1.0), (DRAWS, count))
     means = drawn.mean(axis=1)
@@ -113,7 +115,7 @@ def _draw(network: str, asked: Comparison, stack: str, pairs: Floats, blocks: in
     # A pair takes two blocks of one variant, and one of the comparison.
     reach = np.quantile(np.abs(means), 1 - SIGNIFICANCE_LEVEL) * math.sqrt(count / blocks)
     return AgainstItself(
-        network, asked, stack, count, math.expm1(float(reach)), float(claimed.mean())
+        network, comparison, stack, count, math.expm1(float(reach)), float(claimed.mean())
     )
 
 

@@ -230,9 +230,10 @@ def compare_cells(
         start += count
     cells: list[Cell] = []
     for (network, site), by_stack in ranges.items():
-        for asked in comparisons:
+        for comparison in comparisons:
             of_stack, of_reference = (
-                by_stack.get(stack, slice(0, 0)) for stack in (asked.stack, asked.reference)
+                by_stack.get(stack, slice(0, 0))
+                for stack in (comparison.stack, comparison.reference)
             )
             _, own, other = np.intersect1d(
                 blocks[of_stack], blocks[of_reference], assume_unique=True, return_indices=True
@@ -243,7 +244,7 @@ def compare_cells(
                 pair = (values[of_stack, column][own], values[of_reference, column][other])
                 loads = (repetitions[of_stack][own], *pair)
                 limit = float(limits[of_stack.start, column])
-                key = (network, site, asked.stack, asked.reference, metric)
+                key = (network, site, comparison.stack, comparison.reference, metric)
                 cells.append(_cell(key, loads, limit))
     return cells
 

@@ -133,10 +133,10 @@ def between_machines(
             by_key.setdefault((cell.network, cell.comparison), []).append(cell)
     found = [
         BetweenMachines(
-            network, asked.stack, asked.reference, metric, machines,
-            _model(by_key.get((network, asked), []), where, len(machines)),
+            network, comparison.stack, comparison.reference, metric, machines,
+            _model(by_key.get((network, comparison), []), where, len(machines)),
         )
-        for network, asked in product(networks, comparisons)
+        for network, comparison in product(networks, comparisons)
     ]  # fmt: skip
     adjusted = holm([each.model.p for each in found])
     return tuple(replace(each, p_holm=p) for each, p in zip(found, adjusted, strict=True))

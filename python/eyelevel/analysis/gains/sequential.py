@@ -62,8 +62,8 @@ def sequential_gains(
     by_comparison = pairs.partition_by(*_COMPARISON, as_dict=True, maintain_order=True)
     gains = []
     for network in networks:
-        for asked in comparisons:
-            of = (network, asked.stack, asked.reference)
+        for comparison in comparisons:
+            of = (network, comparison.stack, comparison.reference)
             names, x, r, limits = _by_site(by_comparison.get(of, pairs.clear()), sites)
             late = timeouts_so_far(x, r, limits)
             on_log, bounds, medians = _estimate_log_ratio(
@@ -205,12 +205,12 @@ def _pairs(kept: pl.DataFrame, metric: str, comparisons: Sequence[Comparison]) -
         )
         for side, column in (("stack", "own"), ("reference", "other"))
     )
-    asked = pl.DataFrame(
+    wanted = pl.DataFrame(
         [(each.stack, each.reference) for each in comparisons],
         schema={"stack": pl.String, "reference": pl.String},
         orient="row",
     )
-    pairs = of_stack.join(asked, on="stack", maintain_order="left").join(
+    pairs = of_stack.join(wanted, on="stack", maintain_order="left").join(
         of_reference,
         on=["network", "site", "repetition", "reference"],
         maintain_order="left",

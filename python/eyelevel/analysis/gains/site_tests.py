@@ -68,10 +68,10 @@ def site_tests(
     wanted: dict[tuple[str, str], dict[str, list[Comparison]]] = {}
     for cell in cells:
         by_metric = wanted.setdefault((cell.network, cell.site), {})
-        asked = Comparison(cell.stack, cell.reference)
-        by_metric.setdefault(cell.metric, []).append(asked)
+        comparison = Comparison(cell.stack, cell.reference)
+        by_metric.setdefault(cell.metric, []).append(comparison)
     stacks = dict.fromkeys(
-        stack for asked in comparisons for stack in (asked.reference, asked.stack)
+        stack for comparison in comparisons for stack in (comparison.reference, comparison.stack)
     )
     metrics = list(dict.fromkeys(cell.metric for cell in cells))
     loads = loads_by_site(kept, wanted.keys(), metrics)
@@ -81,8 +81,8 @@ def site_tests(
             by_stack = loads[network, site]
             runs = {stack: by_stack[stack][metric] for stack in stacks if stack in by_stack}
             pairs: dict[str, dict[str, PairDifference]] = {}
-            for asked in tested:
-                stack, reference = asked.stack, asked.reference
+            for comparison in tested:
+                stack, reference = comparison.stack, comparison.reference
                 if reference not in pairs:
                     pairs[reference] = _all_pairs(runs, reference)
                 x, r = drop_incomplete(runs[stack], runs[reference])
@@ -166,9 +166,11 @@ def models_over_sites(
             by_key.setdefault((cell.network, cell.comparison), []).append(cell)
     models = []
     for network in networks:
-        for asked in comparisons:
-            model = _model(by_key.get((network, asked), []), sites)
-            models.append(NetworkModel(network, asked.stack, asked.reference, metric, model))
+        for comparison in comparisons:
+            model = _model(by_key.get((network, comparison), []), sites)
+            models.append(
+                NetworkModel(network, comparison.stack, comparison.reference, metric, model)
+            )
     return models
 
 
@@ -228,7 +230,9 @@ def drift_of(cells: Sequence[Cell], metric: str, comparisons: Sequence[Compariso
     rows = [_differences(group, repetitions) for group in by_comparison.values()]
     if not rows:
         return None
-    stacks = sorted({name for asked in comparisons for name in (asked.stack, asked.reference)})
+    stacks = sorted(
+        {name for comparison in comparisons for name in (comparison.stack, comparison.reference)}
+    )
     pairs = tuple((stacks.index(each.stack), stacks.index(each.reference)) for each in comparisons)
     found = lag_one(np.array(rows))
     networks = len({network for network, _ in by_comparison})

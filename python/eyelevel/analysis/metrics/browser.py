@@ -84,9 +84,9 @@ def _load_times(url: str | None, objects: Sequence[JsonMapping]) -> tuple[float,
     """Return when the load of `url` began and ended; zeros if there was no load to wait for."""
     if url is None or url.startswith("data:"):
         return 0.0, 0.0
-    asked = url.partition("#")[0]
+    page_url = url.partition("#")[0]
     later = iter(objects)
-    hop = next((each for each in later if each["url"] == asked and not each["failed"]), None)
+    hop = next((each for each in later if each["url"] == page_url and not each["failed"]), None)
     if hop is None:
         return None
     begin_ms = hop["started_ms"] if hop["sending_ms"] is None else hop["sending_ms"]

@@ -116,9 +116,9 @@ def levels_of(plan: Plan) -> list[JsonObject]:
         return []
     stacks = {stack.name: stack for stack in stacks_of(plan)}
     measured = (
-        read_level(stacks[asked.reference], stacks[asked.stack])
-        for asked in plan.comparisons
-        if not are_variants(asked)
+        read_level(stacks[comparison.reference], stacks[comparison.stack])
+        for comparison in plan.comparisons
+        if not are_variants(comparison)
     )
     return [level.as_json() for level in measured if level is not None]
 

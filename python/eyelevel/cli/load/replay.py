@@ -47,8 +47,8 @@ def replay(
     path = lab_path(chosen_network, composed.files)
     if origin_rtt is not None:
         places = recorded.of_plan().places
-        asked = with_plans([chosen_stack], parse_origin_rtt(origin_rtt))
-        own = OwnRtts.of(asked, {recorded.name: places})
+        stacks = with_plans([chosen_stack], parse_origin_rtt(origin_rtt))
+        own = OwnRtts.of(stacks, {recorded.name: places})
         own_ms = own.by_cell[recorded.name, chosen_stack.name]
         path = with_own_rtts(path, own_ms, places)
     config = LabConfig(

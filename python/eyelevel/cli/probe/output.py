@@ -257,8 +257,8 @@ def show_answer(answer: JsonMapping, handshake: str = "") -> None:
     """
     where = "" if answer["port"] == 443 else f":{answer['port']}"
     attempt = f"attempt {answer['attempt'] + 1}" + (f", {handshake}" if handshake else "")
-    asked = f"{answer['host']}{where}{answer['path']} ({answer['address']})"
-    _line(f"{asked}, {answer['protocol']}, {attempt}", style="bold")
+    target = f"{answer['host']}{where}{answer['path']} ({answer['address']})"
+    _line(f"{target}, {answer['protocol']}, {attempt}", style="bold")
     reason = f" {answer['reason']}" if answer["reason"] else ""
     _line(f"{answer['http']} {answer['status']}{reason}")
     for name, value in answer["fields"]:

@@ -204,10 +204,10 @@ def _read_done(out: Path, summary: Summary, *, resume: bool) -> set[str]:
 
 
 def _yield_names_left(
-    asked: Generator[str, None, None], done: set[str], opt_out: OptOut, summary: Summary
+    source: Generator[str, None, None], done: set[str], opt_out: OptOut, summary: Summary
 ) -> Iterator[str]:
     """Yield the names to query in the list's order; opted-out names are counted and skipped."""
-    with contextlib.closing(asked) as names:
+    with contextlib.closing(source) as names:
         for name in names:
             if opt_out.covers(name):
                 summary.take({"skipped": "opt-out list"})
@@ -217,7 +217,7 @@ def _yield_names_left(
 
 def _print_names(
     path: Path,
-    asked: Generator[str, None, None],
+    source: Generator[str, None, None],
     out: Path,
     text: str,
     opt_out: Path | None,
@@ -236,7 +236,7 @@ def _print_names(
         )
     targets = targets_with(read_rows(out), fields, out)
     shown = set()
-    with contextlib.closing(asked) as names:
+    with contextlib.closing(source) as names:
         for name in names:
             target = targets.get(name)
             if target is not None and target not in shown and not excluded.covers(name):

@@ -76,7 +76,7 @@ def export(
 
 
 def export_all(
-    what: Path, out: Path | None, asked: Exports, bodies: Bodies = MappingProxyType({})
+    what: Path, out: Path | None, exports: Exports, bodies: Bodies = MappingProxyType({})
 ) -> list[str]:
     """Write the requested exports of every load of `what`; returns sentences on what was written.
 
@@ -87,15 +87,15 @@ def export_all(
     without_frames = without_fields = 0
     for number, trial in enumerate(_read(directory, names), start=1):
         hints.print(f"load {number} of {len(names)}: {trial.path.name}", markup=False)
-        without_frames += not write_exports(trial, target, asked, bodies)
-        without_fields += asked.har and not (trial.path / MESSAGES_FILE).exists()
+        without_frames += not write_exports(trial, target, exports, bodies)
+        without_fields += exports.har and not (trial.path / MESSAGES_FILE).exists()
     sentences = [f"{len(names)} loads in {target}"]
     if without_fields:
         sentences.append(
             f"{without_fields} of them are older than the file of header fields, so their HAR has "
             "timings alone"
         )
-    if without_frames and (asked.video or asked.filmstrip):
+    if without_frames and (exports.video or exports.filmstrip):
         sentences.append(
             f"{without_frames} of them had no frames, so there are no pictures of these"
         )
@@ -108,12 +108,12 @@ def target_of(what: Path, out: Path | None) -> Path:
 
 
 def write_exports(
-    trial: StoredTrial, target: Path, asked: Exports, bodies: Bodies = MappingProxyType({})
+    trial: StoredTrial, target: Path, exports: Exports, bodies: Bodies = MappingProxyType({})
 ) -> bool:
     """Write the requested exports of one load; returns False if it has no frames."""
     make_folder(target)
     name, key = trial.path.name, trial.record["trial"]
-    if asked.har:
+    if exports.har:
         messages = read_messages(trial.path, len(trial.record["objects"]))
         contents = _contents(key, bodies)
         text = json.dumps(har_of(trial.record, messages, contents), ensure_ascii=False, indent=1)
@@ -122,10 +122,10 @@ def write_exports(
     if not frames.at_ms:
         return False
     with writing(target):
-        if asked.video:
+        if exports.video:
             label = f"{key['site']}  {key['network']}  {key['stack']}"
             write_video(frames, label, target / f"{name}.mp4")
-        if asked.filmstrip:
+        if exports.filmstrip:
             write_filmstrip(frames, key["stack"], target / name)
     return True
 

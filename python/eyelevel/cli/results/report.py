@@ -90,7 +90,7 @@ def print_summary(summary: Summary) -> None:
     """Print the table of gains by network, the answer, and the outcomes."""
     contents = summary.contents
     by_key = {(gain.network, gain.comparison, gain.metric): gain for gain in contents.gains}
-    heads = [str(asked) for asked in contents.comparisons]
+    heads = [str(comparison) for comparison in contents.comparisons]
     first = [f"{head} {text}" for head, text in first_warnings(contents)]
     for sentence in (*changed(contents).sentences, *first):
         results.print(sentence, markup=False)
@@ -103,7 +103,10 @@ def print_summary(summary: Summary) -> None:
         results.print(f"{network}: gain [95 % interval]; negative is faster", markup=False)
         shown = table("metric", *heads, right=tuple(heads))
         for metric in contents.metrics:
-            cells = [_cell(by_key.get((network, asked, metric))) for asked in contents.comparisons]
+            cells = [
+                _cell(by_key.get((network, comparison, metric)))
+                for comparison in contents.comparisons
+            ]
             shown.add_row(title_of(metric), *cells)
         results.print(shown, style=style)
         results.print()

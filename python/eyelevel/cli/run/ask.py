@@ -181,8 +181,8 @@ def ask(
     names = "-to-".join(each.name for each in plan.variants)
     of_stack = [with_stack[1]] if with_stack[1] != usual else []
     of_loads = [*([metric] if metric else []), *steps]
-    asked = [change or names, *of_stack, *unusual, *of_loads]
-    directory = out or Path("results") / _folder(plan.sites[0], asked)
+    options = [change or names, *of_stack, *unusual, *of_loads]
+    directory = out or Path("results") / _folder(plan.sites[0], options)
     again = "give the same command with --resume"
     execution = Execution(host_wait_s=host_wait_s, trace_files=plan.trace_files)
     run_plan(plan, directory, resume=resume, resume_line=again, execution=execution)

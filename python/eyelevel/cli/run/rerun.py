@@ -85,8 +85,8 @@ def _refuse_commands(file: Path, plan: Plan, *, allowed: bool) -> None:
 
     Raises `PlanError` unless that is `allowed` and possible.
     """
-    asked = describe_access(plan)
-    for each in asked:
+    access = describe_access(plan)
+    for each in access:
         say(hints, f"{file} {each}")
     if refused := describe_refusals(plan):
         raise PlanError(
@@ -96,7 +96,7 @@ def _refuse_commands(file: Path, plan: Plan, *, allowed: bool) -> None:
                 "the server's files in a folder of their own, such as /srv/NAME"
             ]
         )
-    if asked and not allowed:
+    if access and not allowed:
         raise PlanError(
             [
                 f"{file}: its plan starts programs on this machine, printed above; read them, "

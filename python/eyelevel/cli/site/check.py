@@ -141,7 +141,7 @@ def _print_page(page: PageFindings, failure: str, pictures: JsonObject) -> None:
     state = f"not fit to be measured: {failure}" if failure else "fit to be measured"
     say(results, f"page      {len(page.loads)} loads over h1, h2 and h3 in turn: {state}")
     _print_use(page.use)
-    requests = max(len(load.asked) for load in page.loads)
+    requests = max(len(load.requested) for load in page.loads)
     agree = "the same" if page.misses_agree else "not the same"
     shares = f"{page.lacking_share:.1%} from the recording, {page.made_up_share:.1%} made up"
     missed = [miss for miss in page.misses if not miss.is_icon]
@@ -239,7 +239,7 @@ def page_as_json(page: PageFindings, failure: str) -> JsonObject:
                 "http_version": load.http_version,
                 "ended": load.ended,
                 "failure": load.failure() or None,
-                "requests": len(load.asked),
+                "requests": len(load.requested),
                 "misses": len(load.misses),
                 "console_errors": load.console_errors,
             }

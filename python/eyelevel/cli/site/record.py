@@ -247,8 +247,8 @@ def _record_visits(
             recorder.begin_visit()
         for url in urls:
             raw = load_page(replace(settings, url=url))
-            for asked, by in raw.initiators.items():
-                initiators.setdefault(asked, by)
+            for requested, by in raw.initiators.items():
+                initiators.setdefault(requested, by)
             picture = picture or raw.screenshot
             stepped = (item for step in raw.after_load for item in step.objects)
             hosts |= {host_of(item.url) for item in (*raw.objects, *stepped)}

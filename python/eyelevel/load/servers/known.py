@@ -133,8 +133,8 @@ def versions_of(served: Iterable[Served]) -> dict[str, str]:
         if one.command is None:
             found[OURS] = f"eyelevel {metadata.version('eyelevel')}"
         elif name not in found:
-            asked = PROGRAMS[name].asked_version
-            done = subprocess.run(asked, capture_output=True, text=True, check=False)
+            option = PROGRAMS[name].asked_version
+            done = subprocess.run(option, capture_output=True, text=True, check=False)
             said = (done.stdout + done.stderr).strip().splitlines()
             found[name] = said[0] if said else "unknown"
     return found

@@ -51,25 +51,25 @@ def question_plan(
     visit = 'visit = "repeat"\n' if _has_early_data(change, base, (before, after)) else ""
     shown = ", ".join(PurePath(site).name.removesuffix(".wacz") for site in sites)
     title = f"What does {after} change against {before} for {shown}?"
-    asked = (
+    request = (
         f"stacks = [{', '.join(stacks)}]\n"
         f"comparisons = [[{toml_text(after)}, {toml_text(before)}]]\n"
         f"{visit}{SMALLEST_EFFECT_REASON}"
     )
-    return sequential_plan(title, sites, asked, networks, blocks_max, users)
+    return sequential_plan(title, sites, request, networks, blocks_max, users)
 
 
 def sequential_plan(
     title: str,
     sites: Sequence[str],
-    asked: str,
+    request: str,
     networks: Sequence[str],
     blocks_max: int,
     users: str,
 ) -> str:
     """Return the TOML text of a plan that stops once it has its answer.
 
-    `asked`: the keys that say what is compared, each in a line. Raises PlanError for an unknown
+    `request`: the keys that say what is compared, each in a line. Raises PlanError for an unknown
     network.
     """
     if not networks and not users:
@@ -81,7 +81,7 @@ def sequential_plan(
     return (
         f"title = {toml_text(title)}\nsites = [{listed[0]}]\n"
         f"{users or f'networks = [{listed[1]}]'}\n"
-        f"blocks = {blocks_max}\n{asked}"
+        f"blocks = {blocks_max}\n{request}"
         f"[stop]\nblocks_min = {BLOCKS_MIN}\n"
     )
 

@@ -65,13 +65,13 @@ def _variants_plan(
     """Return a plan of two variants: the page as it is, and the table `changed`."""
     if stack not in STACKS_BY_NAME:
         raise PlanError([f"--stack: {unknown('stack', stack, STACKS_BY_NAME)}"])
-    asked = (
+    request = (
         f"stacks = [{toml_text(stack)}]\n"
         f"variants = [{{ name = {toml_text(old)} }}, {changed}]\n"
         f"reference = {toml_text(old)}\n"
     )
     title = f"What does {new} change against {old}?"
-    return sequential_plan(title, [page], asked, networks, blocks_max, users)
+    return sequential_plan(title, [page], request, networks, blocks_max, users)
 
 
 def name_variants(before: str, after: str) -> tuple[str, str]:

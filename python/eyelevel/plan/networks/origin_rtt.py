@@ -99,7 +99,7 @@ def places_of(origins: Sequence[JsonMapping]) -> tuple[Place, ...]:
     return tuple(found.values())
 
 
-def own_rtts_ms(asked: OriginRtts, places: Sequence[Place], site: str) -> dict[str, float]:
+def own_rtts_ms(rtts: OriginRtts, places: Sequence[Place], site: str) -> dict[str, float]:
     """Return the own round trip, ms, of each host of the recording `site` that has one.
 
     `recorded` is the minimum over the host's address: differences between its hosts are noise.
@@ -110,7 +110,7 @@ def own_rtts_ms(asked: OriginRtts, places: Sequence[Place], site: str) -> dict[s
     own: dict[str, float] = {}
     first_there: dict[str, str] = {}
     for place in places:
-        wanted = asked.get(place.host, asked.get(OTHERS, 0.0))
+        wanted = rtts.get(place.host, rtts.get(OTHERS, 0.0))
         if wanted == RECORDED:
             if place.address not in recorded:
                 raise NetworkError(
@@ -150,15 +150,15 @@ def with_own_rtts(
     return {**path, "down": [beyond, *path["down"]], "up": [*path["up"], beyond]}
 
 
-def describe_rtts(asked: Mapping[str, object] | None) -> str:
+def describe_rtts(rtts: Mapping[str, object] | None) -> str:
     """Describe the round trips in one line."""
-    if not asked:
+    if not rtts:
         return "none"
     parts = [
         f"{'all others' if host == OTHERS else host} {rtt if rtt == RECORDED else f'{rtt:g} ms'}"
-        for host, rtt in sorted(asked.items(), key=lambda item: (item[0] == OTHERS, item[0]))
+        for host, rtt in sorted(rtts.items(), key=lambda item: (item[0] == OTHERS, item[0]))
     ]
-    return parts[0].removeprefix("all others ") if list(asked) == [OTHERS] else ", ".join(parts)
+    return parts[0].removeprefix("all others ") if list(rtts) == [OTHERS] else ", ".join(parts)
 
 
 def _least_by_address(places: Sequence[Place]) -> dict[str, float]:

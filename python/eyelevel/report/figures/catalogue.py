@@ -78,7 +78,7 @@ def cell_rows(contents: StudyResults) -> pl.DataFrame:
 def _rows_of(cells: Sequence[Cell], contents: StudyResults) -> pl.DataFrame:
     if not cells:
         return pl.DataFrame()
-    names = {asked: str(asked) for asked in contents.comparisons}
+    names = {comparison: str(comparison) for comparison in contents.comparisons}
     networks = {network.name: network for network in contents.plan.networks}
     place = {name: position for position, name in enumerate(networks)}  # panels in the plan's order
     cells = sorted(cells, key=lambda cell: place[cell.network])
@@ -175,7 +175,7 @@ def _gains(contents: StudyResults) -> pl.DataFrame:
 
 
 def _comparison_names(contents: StudyResults) -> list[str]:
-    return [str(asked) for asked in contents.comparisons]
+    return [str(comparison) for comparison in contents.comparisons]
 
 
 def _attribute(name: str, title: str) -> Callable[[pl.DataFrame, StudyResults], JsonObject]:

@@ -83,13 +83,13 @@ def cellular_quantiles(contents: StudyResults) -> pl.DataFrame:
     place = ("link", "course", "network", "rtt_ms")
     for key, part in rows.partition_by(place, as_dict=True, maintain_order=True).items():
         wide = part.pivot("stack", index="site", values="seconds")
-        for asked in contents.comparisons:
-            if {asked.stack, asked.reference} <= set(wide.columns):
-                pair = wide.select(asked.stack, asked.reference).drop_nulls()
+        for comparison in contents.comparisons:
+            if {comparison.stack, comparison.reference} <= set(wide.columns):
+                pair = wide.select(comparison.stack, comparison.reference).drop_nulls()
                 values, reference = (pair[name].to_numpy() for name in pair.columns)
                 found.append(
                     dict(zip(place, key, strict=True))
-                    | {"comparison": str(asked), "sites": pair.height}
+                    | {"comparison": str(comparison), "sites": pair.height}
                     | _quantiles(values, reference)
                 )
     return pl.DataFrame(found, infer_schema_length=None)

@@ -126,9 +126,9 @@ def _typical_blocks(contents: StudyResults, values: pl.DataFrame, metric: str) -
     wide = values.pivot(on="stack", index=_BLOCK, values=metric)
     logs = {name: pl.col(name).log() for name in contents.stacks if name in wide.columns}
     differences = [
-        logs[asked.stack] - logs[asked.reference]
-        for asked in contents.comparisons
-        if {asked.stack, asked.reference} <= logs.keys()
+        logs[comparison.stack] - logs[comparison.reference]
+        for comparison in contents.comparisons
+        if {comparison.stack, comparison.reference} <= logs.keys()
     ]
     ranked = wide.select(
         *_BLOCK,

@@ -88,10 +88,10 @@ class PageChange:
 def page_changes(contents: StudyResults) -> list[PageChange]:
     """Return what each pair of variants differs in on each site; empty without variants."""
     pairs: dict[tuple[str, str], Comparison] = {}
-    for asked in contents.comparisons:
-        names = variant_of(asked.reference), variant_of(asked.stack)
+    for comparison in contents.comparisons:
+        names = variant_of(comparison.reference), variant_of(comparison.stack)
         if names[0] != names[1]:
-            pairs.setdefault(names, asked)
+            pairs.setdefault(names, comparison)
     if not pairs:
         return []
     named = headline_network(contents)
@@ -99,25 +99,25 @@ def page_changes(contents: StudyResults) -> list[PageChange]:
     typical = typical_loads(contents)
     found = []
     for site in contents.sites:
-        for asked in pairs.values():
+        for comparison in pairs.values():
             for network in networks:
                 hashes = {
                     stack: str(row["hash"])
                     for stack, row in typical.get((site, network), {}).items()
                 }
-                if not {asked.stack, asked.reference} <= hashes.keys():
-                    hashes = _first_block(contents, site, network, asked)
+                if not {comparison.stack, comparison.reference} <= hashes.keys():
+                    hashes = _first_block(contents, site, network, comparison)
                 if hashes:
-                    found.append(_change(contents, site, network, asked, hashes))
+                    found.append(_change(contents, site, network, comparison, hashes))
                     break
     return found
 
 
 def _first_block(
-    contents: StudyResults, site: str, network: str, asked: Comparison
+    contents: StudyResults, site: str, network: str, comparison: Comparison
 ) -> dict[str, str]:
     """Return the loads of the first block in which both came, by stack; empty without one."""
-    stacks = [asked.reference, asked.stack]
+    stacks = [comparison.reference, comparison.stack]
     loads = contents.table.filter(
         pl.col("site") == site,
         pl.col("network") == network,
@@ -146,31 +146,37 @@ def compare_pictures(old: Picture, new: Picture) -> tuple[Picture, float]:
 
 
 def _change(
-    contents: StudyResults, site: str, network: str, asked: Comparison, hashes: Mapping[str, str]
+    contents: StudyResults,
+    site: str,
+    network: str,
+    comparison: Comparison,
+    hashes: Mapping[str, str],
 ) -> PageChange:
     there = contents.table.filter(pl.col("outcome").is_in(LOADED), site=site, network=network)
     medians = {
         stack: there.filter(stack=stack).select(pl.col(list(COUNTED.values())).median()).row(0)
-        for stack in (asked.reference, asked.stack)
+        for stack in (comparison.reference, comparison.stack)
     }
     counts = [
         (name, float(old), float(new))
         for name, old, new in zip(
-            COUNTED, medians[asked.reference], medians[asked.stack], strict=True
+            COUNTED, medians[comparison.reference], medians[comparison.stack], strict=True
         )
         if old is not None and new is not None
     ]
-    old, new = (contents.trial(hashes[stack]).record for stack in (asked.reference, asked.stack))
+    old, new = (
+        contents.trial(hashes[stack]).record for stack in (comparison.reference, comparison.stack)
+    )
     blocking_old, blocking_new = _list_blocking(old), _list_blocking(new)
     counts.append(("render-blocking", float(len(blocking_old)), float(len(blocking_new))))
     frames = [
         read_trial_frames(contents.directory, hashes[stack])
-        for stack in (asked.reference, asked.stack)
+        for stack in (comparison.reference, comparison.stack)
     ]
     return PageChange(
         site,
         network,
-        asked,
+        comparison,
         tuple(counts),
         added=_only(_list_fetched(new), _list_fetched(old)),
         removed=_only(_list_fetched(old), _list_fetched(new)),

@@ -101,7 +101,7 @@ def single_origin(contents: StudyResults) -> pl.DataFrame:
     rows = []
     stacks = contents.plan.stacks
     for stack in stacks:
-        references = [asked.reference for asked in contents.comparisons]
+        references = [comparison.reference for comparison in contents.comparisons]
         against = partner_of(stack, stacks, references)
         if against is None:
             continue

@@ -78,8 +78,10 @@ def extremes(contents: StudyResults) -> pl.DataFrame:
     """
     every = site_gains(contents)
     parts = []
-    for asked in contents.comparisons:
-        own = every.filter(comparison=str(asked)).sort("ratio_of_means", "site", nulls_last=True)
+    for comparison in contents.comparisons:
+        own = every.filter(comparison=str(comparison)).sort(
+            "ratio_of_means", "site", nulls_last=True
+        )
         if not own.height:
             continue
         known = own.filter(pl.col("ratio_of_means").is_not_null())
@@ -92,7 +94,7 @@ def extremes(contents: StudyResults) -> pl.DataFrame:
             shown.insert(1, _group(middle, "between"))
         shown.append(_group(unknown.head(EXTREMES), "undetermined"))
         if some:
-            shown += _changes(str(asked), lowest, highest)
+            shown += _changes(str(comparison), lowest, highest)
         together = pl.concat(shown, how="diagonal_relaxed")
         parts.append(together.with_columns(sites_undetermined=pl.lit(unknown.height)))
     if not parts:
@@ -133,10 +135,10 @@ def attribute_lines(contents: StudyResults) -> pl.DataFrame:
     """
     every = site_gains(contents)
     parts = []
-    for asked in contents.comparisons:
-        table = lines_of(every.filter(comparison=str(asked)))
+    for comparison in contents.comparisons:
+        table = lines_of(every.filter(comparison=str(comparison)))
         if table.height:
-            parts.append(table.with_columns(pl.lit(str(asked)).alias("comparison")))
+            parts.append(table.with_columns(pl.lit(str(comparison)).alias("comparison")))
     if not parts:
         return pl.DataFrame()
     return pl.concat(parts, how="diagonal_relaxed").select("comparison", pl.exclude("comparison"))
@@ -197,13 +199,15 @@ def improvements(contents: StudyResults) -> pl.DataFrame:
     if not medians.height or not grid.height:
         return pl.DataFrame()
     typical = medians.group_by("network", "stack").agg(pl.col("seconds").median(), sites=pl.len())
-    asked = pl.DataFrame(
+    pairs_compared = pl.DataFrame(
         [(each.stack, each.reference, str(each)) for each in contents.comparisons],
         schema=dict.fromkeys(("stack", "reference", "comparison"), pl.String),
         orient="row",
     )
     of_reference = typical.select("network", reference="stack", reference_seconds="seconds")
-    joined = typical.join(asked, on="stack").join(of_reference, on=["network", "reference"])
+    joined = typical.join(pairs_compared, on="stack").join(
+        of_reference, on=["network", "reference"]
+    )
     better = (pl.col("reference_seconds") - pl.col("seconds")) / pl.col("reference_seconds")
     compared = joined.join(grid, on="network").with_columns(improvement=better)
     compared = compared.filter(pl.col("improvement").is_finite())

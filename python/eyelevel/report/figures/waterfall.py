@@ -119,18 +119,18 @@ def waterfall_pair(contents: StudyResults) -> WaterfallPair | None:
     """
     if not contents.comparisons:
         return None
-    asked, first = contents.comparisons[0], headline_network(contents)
+    comparison, first = contents.comparisons[0], headline_network(contents)
     typical = typical_loads(contents)
     for network in sorted(contents.networks, key=lambda network: network != first):
         for site in contents.sites:
             rows = typical.get((site, network), {})
-            if not {asked.stack, asked.reference} <= rows.keys():
+            if not {comparison.stack, comparison.reference} <= rows.keys():
                 continue
             loads = [
                 waterfall_of(contents.trial(rows[stack]["hash"]).record, OBJECTS_MAX)
-                for stack in dict.fromkeys((asked.reference, asked.stack))
+                for stack in dict.fromkeys((comparison.reference, comparison.stack))
             ]
-            pair = WaterfallPair(site, network, rows[asked.stack]["repetition"], tuple(loads))
+            pair = WaterfallPair(site, network, rows[comparison.stack]["repetition"], tuple(loads))
             return pair if any(load.bars for load in loads) else None
     return None
 

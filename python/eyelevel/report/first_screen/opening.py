@@ -238,7 +238,7 @@ def _first_pair(contents: StudyResults, data: PageData) -> Markup:
     strips = data.filmstrips
     if not strips.strips or not contents.comparisons:
         return element("p", "No frames were kept for the loads that count.", class_="note")
-    asked, named = contents.comparisons[0], headline_network(contents)
+    comparison, named = contents.comparisons[0], headline_network(contents)
     networks = tuple(dict.fromkeys(strip["network"] for strip in strips.strips))
     network = named if named in networks else networks[0]
     pair = FirstPair(
@@ -247,8 +247,8 @@ def _first_pair(contents: StudyResults, data: PageData) -> Markup:
         stacks=tuple(contents.stacks),
         site=next(strip["site"] for strip in strips.strips if strip["network"] == network),
         network=network,
-        first=asked.reference,
-        second=asked.stack,
+        first=comparison.reference,
+        second=comparison.stack,
         metric=title_of(contents.primary_metric),
         left_out=strips.left_out,
     )
@@ -267,8 +267,10 @@ def overview_section(contents: StudyResults, data: PageData) -> Markup:
     primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
     networks = contents.networks[:NETWORKS_MAX]
 
-    def chart(asked: Comparison) -> JsonObject | None:
-        own = [gain for gain in primary if gain.comparison == asked and gain.network in networks]
+    def chart(comparison: Comparison) -> JsonObject | None:
+        own = [
+            gain for gain in primary if gain.comparison == comparison and gain.network in networks
+        ]
         known = [gain for gain in own if gain.gain.value is not None]
         rows = [_gain_row(contents, gain) for gain in known]
         schema = {"network": pl.String, **_GAIN, "claim": pl.String, "said": pl.String}
@@ -296,8 +298,8 @@ def sites_overview_section(contents: StudyResults, data: PageData) -> Markup:
         if cell.metric == contents.primary_metric and cell.gain.value is not None
     ]
 
-    def chart(asked: Comparison) -> JsonObject | None:
-        own = [cell for cell in cells if cell.comparison == asked and cell.site in sites]
+    def chart(comparison: Comparison) -> JsonObject | None:
+        own = [cell for cell in cells if cell.comparison == comparison and cell.site in sites]
         schema = {"site": pl.String, "network": pl.String, **_GAIN}
         table = pl.DataFrame([_site_row(cell) for cell in own], schema=schema, orient="row")
         extent = _extent(cell.gain for cell in own)
@@ -317,15 +319,15 @@ def _charts(
 ) -> Markup:
     identity, title, note = words
     figures = []
-    for index, asked in enumerate(contents.comparisons):
-        specification = chart(asked)
+    for index, comparison in enumerate(contents.comparisons):
+        specification = chart(comparison)
         if specification is None:
             continue
         place = f"{identity}-{index}"
         data.specifications[place] = specification
-        label = f"Chart: {title.lower()}, {asked}; the numbers are in the tables for reviewers"
+        label = f"Chart: {title.lower()}, {comparison}; the numbers are in the tables for reviewers"
         picture = element("div", id=place, class_="chart", role="img", aria_label=label)
-        figures.append(element("figure", element("figcaption", str(asked)), picture))
+        figures.append(element("figure", element("figcaption", str(comparison)), picture))
     if not figures:
         return Markup("")
     return make_titled_section(

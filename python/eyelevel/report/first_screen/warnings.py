@@ -112,9 +112,9 @@ def first_warnings(contents: StudyResults) -> list[Warning]:
 def _warn_of_undeclared(contents: StudyResults) -> list[Warning]:
     if not contents.declared:
         return []
-    asked = ", ".join(map(str, contents.declared))
+    declared = ", ".join(map(str, contents.declared))
     text = (
-        f"The plan asks about {asked}. The comparisons shown here were chosen after the loads "
+        f"The plan asks about {declared}. The comparisons shown here were chosen after the loads "
         "had been made, and the corrections allow for these comparisons only."
     )
     return [("These are not the comparisons that the plan declared.", text)]

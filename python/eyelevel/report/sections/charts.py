@@ -114,7 +114,7 @@ def _specifications(contents: StudyResults) -> dict[str, JsonObject]:
         specifications[f"gain-{index}"] = gain_chart(
             own_gains,
             contents.stacks,
-            [str(asked) for asked in contents.comparisons],
+            [str(comparison) for comparison in contents.comparisons],
             metric,
             extents,
         )

@@ -166,7 +166,9 @@ def find_compared_pairs(contents: StudyResults) -> list[tuple[str, str]]:
     """Return the pairs that the report compares, references first; variants with one stack need no
     level."""
     return [
-        (asked.reference, asked.stack) for asked in contents.comparisons if not are_variants(asked)
+        (comparison.reference, comparison.stack)
+        for comparison in contents.comparisons
+        if not are_variants(comparison)
     ]
 
 

@@ -79,11 +79,11 @@ def _table(contents: StudyResults, number: int, step: StepCells) -> Markup:
     ]
     rows: list[list[object]] = []
     for site, network in dict.fromkeys((cell.site, cell.network) for cell in step.cells):
-        for asked in contents.comparisons:
-            of_pair = [by_key.get((site, network, asked, name)) for name in metrics]
+        for comparison in contents.comparisons:
+            of_pair = [by_key.get((site, network, comparison, name)) for name in metrics]
             pairs = max((cell.pairs for cell in of_pair if cell), default=0)
             values = [_compare(cell) for cell in of_pair]
-            rows.append([site, network, asked.stack, asked.reference, pairs, *values])
+            rows.append([site, network, comparison.stack, comparison.reference, pairs, *values])
     columns = ["site", "network", "stack", "reference", "pairs", *(SHOWN[name] for name in metrics)]
     caption = element("strong", f"{number}. {step.text}")
     if len(rows) > ROWS_MAX:

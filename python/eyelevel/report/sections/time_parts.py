@@ -138,9 +138,9 @@ def metric_paragraphs(contents: StudyResults) -> list[list[str]]:
     say = of_metric.get(contents.primary_metric)
     if contents.unfinished or say is None:
         return []
-    asked = contents.comparisons  # the first is the headline's
+    comparisons = contents.comparisons  # the first is the headline's
     claimed = [gain for gain in contents.gains if _has_sign(contents, gain)]
-    claimed.sort(key=lambda gain: asked.index(gain.comparison))
+    claimed.sort(key=lambda gain: comparisons.index(gain.comparison))
     paragraphs: list[list[str]] = []
     for gain in claimed:
         sentences = list(say(contents, gain))

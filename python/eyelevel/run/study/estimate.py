@@ -76,21 +76,21 @@ def gate_blocks(
 
 
 def _estimate_blocks_needed(
-    asked: Question,
+    question: Question,
     plan: Plan,
     deviation: float,
     like: StudyResults | None,
     confidence: float,
     power: float,
 ) -> int | None:
-    condition, share = asked.condition, asked.condition.quantile
+    condition, share = question.condition, question.condition.quantile
     if condition.reference is None:
-        return _blocks_for_budget(asked, like, confidence, power)
+        return _blocks_for_budget(question, like, confidence, power)
     distance = abs(math.log1p(max(condition.limit, -0.999)))
     error = deviation / math.sqrt(len(plan.sites)) * (one_block_error(1.0, share) if share else 1.0)
-    if like is not None and (loads := pair_loads(asked, like))[0].size:
+    if like is not None and (loads := pair_loads(question, like))[0].size:
         if share is None:
-            seen, _ = compute_bounded_gain(loads, pool=pool_of(asked, like))
+            seen, _ = compute_bounded_gain(loads, pool=pool_of(question, like))
         else:
             seen = quantile_gain(*loads[:2], share)
         error = one_block_error_at_most(seen) or error
@@ -102,12 +102,12 @@ def _estimate_blocks_needed(
 
 
 def _blocks_for_budget(
-    asked: Question, like: StudyResults | None, confidence: float, power: float
+    question: Question, like: StudyResults | None, confidence: float, power: float
 ) -> int | None:
-    condition, below = asked.condition, 1.0
+    condition, below = question.condition, 1.0
     assert condition.quantile is not None
-    if like is not None and asked.site in like.sites:
-        (row,) = loads_of(asked, condition.stack, like)
+    if like is not None and question.site in like.sites:
+        (row,) = loads_of(question, condition.stack, like)
         measured = row[~np.isnan(row)]
         if len(measured):
             below = float(((measured < condition.limit) == condition.above).mean())
