@@ -40,6 +40,7 @@ from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import Comparison, against_one
 from eyelevel.plan.plan import Plan, StopRule
 from eyelevel.plan.plan_json import StoredPlan
+from eyelevel.plan.user_timings import full_name, with_short_names
 
 Key = tuple[str, Comparison]  # network, comparison
 
@@ -350,10 +351,13 @@ def _halves(pair: str) -> tuple[str, str]:
     return "/".join(parts[:middle]), "/".join(parts[middle:])
 
 
-def check_figure_metric(metric: str) -> None:
-    """Raise PlanError for a metric that figures cannot draw; an empty name stands for no choice."""
-    if metric and metric not in PRIMARY_METRICS:
-        raise PlanError([f"--metric: {unknown('time', metric, PRIMARY_METRICS)}"])
+def find_figure_metric(metric: str) -> str:
+    """Return the metric that figures draw, by its own or its short name; an empty name stands for
+    no choice. Raises PlanError for one that they cannot draw."""
+    found = full_name(metric, PRIMARY_METRICS)
+    if metric and found not in PRIMARY_METRICS:
+        raise PlanError([f"--metric: {unknown('time', metric, with_short_names(PRIMARY_METRICS))}"])
+    return found
 
 
 def restrict_to_sites(stored: StoredPlan, sites: Sequence[str]) -> StoredPlan:

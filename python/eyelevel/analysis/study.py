@@ -11,7 +11,7 @@ import polars as pl
 
 from eyelevel.analysis.decisions import (
     blocks_until,
-    check_figure_metric,
+    find_figure_metric,
     horizon_of,
     judge_prefix,
     last_repetitions,
@@ -370,7 +370,7 @@ def read_contents(
     stored = read_stored_plan(directory)
     plan, declared = post_hoc_comparisons(stored.plan, against, pairs)
     stored = replace(stored, plan=plan)
-    check_figure_metric(metric)
+    metric = find_figure_metric(metric)
     own = read_environment(directory)
     every, facts = read_facts(directory, stored, measured_by, processes)
     found = facts.height

@@ -58,3 +58,8 @@ def full_name(named: str, known: Collection[str]) -> str:
         return with_unit(named)
     units = (f"{named}{UNIT}", f"{named}_score")
     return named if named in known else next((name for name in units if name in known), named)
+
+
+def with_short_names(metrics: Collection[str]) -> list[str]:
+    """Return the metrics' short names, and then their own."""
+    return [*(short for short, name in SHORT_NAMES.items() if name in metrics), *metrics]

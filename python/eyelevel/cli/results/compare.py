@@ -14,6 +14,7 @@ from eyelevel.base.errors import unknown
 from eyelevel.cli.finish import OpenOption, PageOption, check_opens, ending_at
 from eyelevel.cli.output import hints
 from eyelevel.cli.results.gate import InconclusiveOption, conclude
+from eyelevel.plan.user_timings import full_name, is_user_timing, with_short_names
 from eyelevel.report.pages.comparison import comparison_page
 from eyelevel.store.disk import write_result
 
@@ -59,9 +60,12 @@ def compare(
     check_opens(open_, page, "page", "--page FILE.html")
     cores = len(os.sched_getaffinity(0))
     before, after = (read_contents(directory, measure, cores) for directory in (old, new))
-    name = metric or after.primary_metric
-    if name not in METRICS_BY_NAME:
-        raise GateError(f"--metric: {unknown('metric', name, METRICS_BY_NAME)}")
+    columns = before.blocks.kept.columns, after.blocks.kept.columns
+    timings = [name for name in columns[0] if is_user_timing(name) and name in columns[1]]
+    known = [*METRICS_BY_NAME, *timings]
+    name = full_name(metric or after.primary_metric, known)
+    if name not in known:
+        raise GateError(f"--metric: {unknown('metric', name, with_short_names(known))}")
     bound = after.smallest_effect if by is None else by / 100
     comparison = compare_runs(before, after, name, bound, control_stack)
     print_conditions(comparison)

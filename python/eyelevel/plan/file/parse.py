@@ -30,9 +30,9 @@ from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
 from eyelevel.plan.user_timings import (
     NO_PRIMARY_SHIFT,
     SHIFT_METRIC,
-    SHORT_NAMES,
     full_name,
     is_user_timing,
+    with_short_names,
 )
 from eyelevel.plan.variants import Variant, against_variant, with_variants
 
@@ -262,7 +262,8 @@ def _check_names(
         report(("primary_metric",), NO_PRIMARY_SHIFT)
     elif metric_names is not None and not is_user_timing(metric) and metric not in metric_names:
         report(
-            ("primary_metric",), unknown("metric", parsed.primary_metric, _with_short(metric_names))
+            ("primary_metric",),
+            unknown("metric", parsed.primary_metric, with_short_names(metric_names)),
         )
     elif refused_metric := browser.find_refused_metric(metric):
         report(("primary_metric",), refused_metric)
@@ -271,11 +272,6 @@ def _check_names(
             report(("sites", index), f"site `{site}` is listed twice")
         elif problem := _site_problem(site, site_names):
             report(("sites", index), problem)
-
-
-def _with_short(metrics: Collection[str]) -> list[str]:
-    """Return the metrics' short names, and then their own."""
-    return [*(short for short, name in SHORT_NAMES.items() if name in metrics), *metrics]
 
 
 def _site_problem(site: str, site_names: Collection[str] | None) -> str:

@@ -40,6 +40,13 @@ def test_the_declared_comparisons_are_asked_about(run):
     assert found == [f"passed: {each.format(on)}" for on in ("dsl", "lte") for each in subjects]
 
 
+def test_a_metric_may_have_its_short_name(run):
+    done = CliRunner().invoke(app, [run, run, "--metric", "plt", "--by", "30"])
+    assert done.exit_code == 0 and "quic.page_load_time_ms" in done.stdout
+    wrong = CliRunner().invoke(app, [run, run, "--metric", "pltt"])
+    assert "unknown metric `pltt`; did you mean `plt`?" in str(wrong.exception)
+
+
 def test_runs_without_a_common_stack_have_no_verdict_whatever_inconclusive_is_taken_for(
     run, tmp_path
 ):

@@ -26,11 +26,11 @@ def drawn(directory, *words):
 
 
 def test_what_is_of_one_site_or_another_metric_never_takes_the_whole_runs_place(directory):
-    for words in ([], ["--site", "startup"], ["--metric", "page_load_time_ms"]):
+    for words in ([], ["--site", "startup"], ["--metric", "plt"]):
         answer = drawn(directory, *CURVES, *words)
         assert answer.exit_code == 0, answer.output
     whole = directory / "figures"
-    folders = [whole, whole / "startup", whole / "page_load_time_ms"]
+    folders = [whole, whole / "startup", whole / "plt"]
     of_all, of_site, of_time = (pl.read_csv(each / "reproducibility.csv") for each in folders)
     assert set(of_all["site"]) == {"startup", "dashboard"} and set(of_site["site"]) == {"startup"}
     assert of_all.height == of_time.height and of_all["value"].sum() < of_time["value"].sum()
