@@ -53,6 +53,10 @@ pub struct LabConfig {
     /// Whether the longest common prefix answers where nothing better was recorded.
     #[serde(default)]
     pub longest_prefix: bool,
+    /// Age of the browser's cache on the second visit, in seconds; none: the dates of responses stay
+    /// as recorded.
+    #[serde(default)]
+    pub cache_age_s: Option<u32>,
     /// Whether the far end reaches the network outside.
     #[serde(default)]
     pub internet: bool,

@@ -11,7 +11,7 @@ use eyelevel_netns::{Device, RealtimePriority, current_thread_id, request_realti
 use eyelevel_path::FirstWindows;
 use eyelevel_replay::matcher::Rules;
 use eyelevel_replay::{
-    ConnectionLogs, Event, Server, ServerOptions, Service, StackConfig, certificate_files,
+    CacheAge, ConnectionLogs, Event, Server, ServerOptions, Service, StackConfig, certificate_files,
 };
 use eyelevel_units::refusal;
 use std::fs::OpenOptions;
@@ -22,6 +22,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
+use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::oneshot;
 
 /// What the servers answered.
@@ -86,6 +87,10 @@ impl ServerThread {
         let rules = Rules {
             longest_prefix: config.longest_prefix,
         };
+        let cache_age = config.cache_age_s.map(|age_s| CacheAge {
+            age_s,
+            began_unix_s: unix_s(),
+        });
         let realtime = config.realtime && config.realtime_servers;
         let body = move || -> Result<(), Error> {
             let origins = site.as_ref().map_or(&[][..], |site| site.origins());
@@ -121,6 +126,7 @@ impl ServerThread {
                     addresses: listen_addresses(ipv6),
                     ports_ephemeral: false,
                     rules,
+                    cache_age,
                     now_ns: clock_ns,
                     logs,
                     events: sink(counts, windows),
@@ -197,6 +203,12 @@ fn write_new(file: &Path, text: &str, mode: u32) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let mut opened = options.write(true).create_new(true).mode(mode).open(file)?;
     opened.write_all(text.as_bytes())
+}
+
+/// Returns the wall clock's time, by which browsers' caches go, in seconds since 1970 UTC.
+fn unix_s() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs().try_into().unwrap_or(i64::MAX))
 }
 
 /// Unspecified: whoever connects to a recorded address reaches them.

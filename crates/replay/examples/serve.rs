@@ -34,6 +34,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         addresses: vec!["127.0.0.1".parse()?],
         ports_ephemeral: true,
         rules: Rules::default(),
+        cache_age: None,
         now_ns,
         logs: eyelevel_replay::ConnectionLogs::default(),
         events: Arc::new(move |event| {

@@ -1,10 +1,11 @@
 //! Replays a recorded site: the matcher, the response scheduler, and servers for HTTP/1.1, HTTP/2
 //! and HTTP/3 that share both, with certificates of the run's own authority and a resolver.
 //!
-//! The matcher, the response and the scheduler are pure; `tcp`, `quic` and `dns` drive them.
-//! Servers are independent of whether their network is emulated.
+//! The matcher, the response, its dates and the scheduler are pure; `tcp`, `quic` and `dns` drive
+//! them. Servers are independent of whether their network is emulated.
 
 pub mod check;
+mod dates;
 pub mod dns;
 mod error;
 mod events;
@@ -23,12 +24,13 @@ mod think;
 pub mod tls;
 pub mod wire;
 
+pub use dates::{CacheAge, Moment};
 pub use error::ReplayError;
 pub use events::{ClockNs, ConnectionEvent, Event, EventSink, InForce, RequestEvent};
 pub use logs::{ConnectionLogs, LineLog};
 pub use server::{Server, ServerOptions, certificate_files};
 pub use service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
 pub use stack::{
-    CertificateKey, ChainBytes, Ecn, HttpVersion, Limit, NamedChainBytes, NamedThinkTime,
-    STACK_LIMITS, SproutHorizon, StackConfig, ThinkTime, TlsVersion,
+    CertificateKey, ChainBytes, Discovery, Ecn, HttpVersion, Limit, NamedChainBytes,
+    NamedThinkTime, STACK_LIMITS, SproutHorizon, StackConfig, ThinkTime, TlsVersion,
 };

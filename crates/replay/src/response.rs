@@ -1,5 +1,6 @@
 //! Builds status, fields and body from the matcher's answer: the same for every protocol, pure.
 
+use crate::dates::Moment;
 use crate::matcher::range::{self, Part};
 use crate::matcher::{Answer, Request};
 use bytes::Bytes;
@@ -41,10 +42,17 @@ impl Responses {
         Self((0..exchanges).map(|_| OnceLock::new()).collect())
     }
 
-    /// Returns the response to `request`, for which `answer` was found.
-    pub fn reply(&self, exchanges: &[Exchange], request: &Request<'_>, answer: &Answer) -> Reply {
+    /// Returns the response to `request`, for which `answer` was found; its dates are the recorded
+    /// ones, or are moved to `moment`.
+    pub fn reply(
+        &self,
+        exchanges: &[Exchange],
+        request: &Request<'_>,
+        answer: &Answer,
+        moment: Option<&Moment>,
+    ) -> Reply {
         let mut reply = match answer {
-            Answer::Match { exchange, .. } => self.recorded(exchanges, *exchange, request),
+            Answer::Match { exchange, .. } => self.recorded(exchanges, *exchange, request, moment),
             Answer::Preflight => preflight(request),
             Answer::Miss(_) => not_recorded(),
         };
@@ -56,15 +64,24 @@ impl Responses {
         reply
     }
 
-    fn recorded(&self, exchanges: &[Exchange], at: usize, request: &Request<'_>) -> Reply {
+    fn recorded(
+        &self,
+        exchanges: &[Exchange],
+        at: usize,
+        request: &Request<'_>,
+        moment: Option<&Moment>,
+    ) -> Reply {
         let exchange = &exchanges[at];
         let prepared = self.0[at].get_or_init(|| prepare(exchange));
-        let reply = Reply {
+        let mut reply = Reply {
             status: prepared.status,
             headers: prepared.headers.clone(),
             body: exchange.body.clone(),
             think: Duration::ZERO,
         };
+        if let Some(moment) = moment {
+            moment.move_dates(&mut reply.headers, exchange.recorded_at_unix_ms);
+        }
         let is_safe = matches!(request.method, "GET" | "HEAD");
         // The matcher returns no exchange without a part.
         let part = range::part(exchange, request).unwrap_or(Part::Recorded);

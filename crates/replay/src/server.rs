@@ -1,3 +1,4 @@
+use crate::dates::CacheAge;
 use crate::matcher::Rules;
 use crate::stack::{ChainBytes, NamedChainBytes};
 use crate::tls::{Authority, ByAddress, Chains, server_config, without_brackets};
@@ -26,6 +27,8 @@ pub struct ServerOptions {
     pub ports_ephemeral: bool,
     /// Rules of the matcher.
     pub rules: Rules,
+    /// The age of the cache on the second visit; none: dates stay as recorded.
+    pub cache_age: Option<CacheAge>,
     /// Nanoseconds of `CLOCK_MONOTONIC`.
     pub now_ns: ClockNs,
     /// The receiver of every event.
@@ -38,8 +41,11 @@ pub struct ServerOptions {
 pub struct Server {
     service: Arc<Service>,
     stack: Arc<StackConfig>,
+    /// The stack of the TCP listeners, which differs from `stack` over QUIC.
+    over_tcp: Arc<StackConfig>,
     authority: Arc<Authority>,
     tls: ByAddress,
+    tls_over_tcp: ByAddress,
     tcp: Vec<(TcpListener, Spoken)>,
     quic: Vec<quic::Listener>,
     bound: BTreeMap<(Scheme, u16), SocketAddr>,
@@ -74,36 +80,45 @@ impl Server {
         let secure = site.origins().iter();
         let secure = secure.filter(|origin| origin.scheme == Scheme::Https);
         authority.check_chains(secure.map(|origin| origin.host.as_str()))?;
-        let mut tls = server_config(authority.clone(), &stack)?;
-        if let Some(keys) = &options.logs.keys {
-            tls.key_log = keys.clone();
-        }
-        let tls = ByAddress::new(tls, &authority, unnamed);
+        let configured = |stack: &StackConfig| {
+            let mut tls = server_config(authority.clone(), stack)?;
+            if let Some(keys) = &options.logs.keys {
+                tls.key_log = keys.clone();
+            }
+            Ok::<_, ReplayError>(ByAddress::new(tls, &authority, unnamed.clone()))
+        };
+        let tls = configured(&stack)?;
+        let over_tcp = stack.over_tcp();
+        let tls_over_tcp = configured(&over_tcp)?;
         let origins = site.origins().iter();
         let ports: BTreeSet<(u16, Scheme)> =
             origins.map(|origin| (origin.port, origin.scheme)).collect();
         let ServerOptions {
             rules,
+            cache_age,
             now_ns,
             events,
             logs,
             ..
         } = options.clone();
+        let service = Service::new(site, rules, &stack, now_ns, events).with_logs(logs);
         let mut server = Self {
-            service: Arc::new(Service::new(site, rules, &stack, now_ns, events).with_logs(logs)),
+            service: Arc::new(service.with_cache_age(cache_age)),
             tls,
+            tls_over_tcp,
             stack: Arc::new(stack),
+            over_tcp: Arc::new(over_tcp),
             authority,
             tcp: Vec::new(),
             quic: Vec::new(),
             bound: BTreeMap::new(),
         };
         for &(port, scheme) in &ports {
-            let is_shared = !server.is_over_quic() && ports.contains(&(port, Scheme::Http));
+            let is_shared = server.has_tls_over_tcp() && ports.contains(&(port, Scheme::Http));
+            let is_shared = is_shared && ports.contains(&(port, Scheme::Https));
             if is_shared && scheme == Scheme::Https {
                 continue; // the listener of the http origins serves both
             }
-            let is_shared = is_shared && ports.contains(&(port, Scheme::Https));
             let (spoken, schemes): (_, &[Scheme]) = match (is_shared, scheme) {
                 (true, _) => (Spoken::ByFirstByte, &[Scheme::Http, Scheme::Https]),
                 (false, Scheme::Http) => (Spoken::Always(scheme), &[Scheme::Http]),
@@ -125,19 +140,24 @@ impl Server {
         self.stack.http_version == HttpVersion::H3
     }
 
+    fn has_tls_over_tcp(&self) -> bool {
+        !self.is_over_quic() || self.stack.is_discovered()
+    }
+
+    /// Listens on a port for QUIC, for TCP or, with the same number, for both.
     fn listen(&mut self, spoken: Spoken, address: SocketAddr) -> Result<SocketAddr, ReplayError> {
-        let local = if spoken == Spoken::Always(Scheme::Https) && self.is_over_quic() {
+        let mut local = address;
+        if spoken != Spoken::Always(Scheme::Http) && self.is_over_quic() {
             let listener = quic::Listener::bind(address, self.tls.clone(), &self.stack)?;
-            let local = listener.local_address();
+            local = listener.local_address().unwrap_or(address);
             self.quic.push(listener);
-            local
-        } else {
-            let listener = tcp::listen(address, &self.stack)?;
-            let local = listener.local_addr().ok();
+        }
+        if spoken == Spoken::Always(Scheme::Http) || self.has_tls_over_tcp() {
+            let listener = tcp::listen(local, &self.over_tcp)?;
+            local = listener.local_addr().unwrap_or(local);
             self.tcp.push((listener, spoken));
-            local
-        };
-        Ok(local.unwrap_or(address))
+        }
+        Ok(local)
     }
 
     /// Returns the base64 of the SHA-256 of every leaf certificate's key, for Chromium's flag
@@ -165,7 +185,7 @@ impl Server {
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let mut accepting = JoinSet::new();
         for (listener, spoken) in self.tcp {
-            let (tls, stack) = (self.tls.clone(), self.stack.clone());
+            let (tls, stack) = (self.tls_over_tcp.clone(), self.over_tcp.clone());
             accepting.spawn(tcp::accept(
                 listener,
                 spoken,
@@ -351,6 +371,7 @@ mod tests {
                     addresses: vec![any.parse().unwrap()],
                     ports_ephemeral: true,
                     rules: Rules::default(),
+                    cache_age: None,
                     now_ns: || 0,
                     logs: ConnectionLogs::default(),
                     events: Arc::new(|_| ()),

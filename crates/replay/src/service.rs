@@ -1,5 +1,6 @@
 //! Answers requests, for every protocol.
 
+use crate::dates::{CacheAge, Moment};
 use crate::matcher::{Answer, Matcher, Progress, Request, Rules};
 use crate::response::{Reply, Responses};
 use crate::scheduler::Priority;
@@ -10,7 +11,7 @@ use eyelevel_archive::{Scheme, Site, Url};
 use http::header::ALT_SVC;
 use http::{HeaderMap, HeaderValue, Method, Uri};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -36,10 +37,16 @@ pub struct Service {
     progress: Mutex<Progress>,
     priorities: bool,
     alt_svc: bool,
+    /// Whether responses over HTTP/2 name HTTP/3 as well.
+    is_discovered: bool,
     /// The host that each open connection was opened for, if that is known.
     hosts: Mutex<HashMap<u64, String>>,
     /// Think time of each exchange; empty if no response is delayed.
     think_ns: Vec<u64>,
+    /// Set if the first visit fills a cache for the next one.
+    cache_age: Option<CacheAge>,
+    began_ns: u64,
+    is_again: AtomicBool,
     now_ns: ClockNs,
     events: EventSink,
     logs: ConnectionLogs,
@@ -63,9 +70,13 @@ impl Service {
             think_ns: think::times_ns(site.exchanges(), site.origins(), stack.think_time),
             priorities: stack.priorities,
             alt_svc: stack.names_alt_svc(),
+            is_discovered: stack.is_discovered(),
             hosts: Mutex::default(),
             site,
             progress: Mutex::default(),
+            cache_age: None,
+            began_ns: now_ns(),
+            is_again: AtomicBool::new(false),
             now_ns,
             events,
             logs: ConnectionLogs::default(),
@@ -79,6 +90,13 @@ impl Service {
     #[must_use]
     pub fn with_logs(mut self, logs: ConnectionLogs) -> Self {
         self.logs = logs;
+        self
+    }
+
+    /// Returns the service with a first visit that fills a cache, which has this age on the next one.
+    #[must_use]
+    pub fn with_cache_age(mut self, cache_age: Option<CacheAge>) -> Self {
+        self.cache_age = cache_age;
         self
     }
 
@@ -112,13 +130,14 @@ impl Service {
             let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
             self.matcher.answer(exchanges, &request, &mut progress)
         };
-        let mut reply = self.responses.reply(exchanges, &request, &answer);
+        let moment = self.moment();
+        let responses = &self.responses;
+        let mut reply = responses.reply(exchanges, &request, &answer, moment.as_ref());
         if let Answer::Match { exchange, .. } = &answer {
             let think_ns = self.think_ns.get(*exchange).copied().unwrap_or(0);
             reply.think = Duration::from_nanos(think_ns);
         }
-        let over_h3 = entrance.protocol == HttpVersion::H3.protocol();
-        if self.alt_svc && over_h3 && self.was_opened_for(entrance.connection, &host) {
+        if self.has_alt_svc(entrance, &host) {
             name_alt_svc(&mut reply.headers, port);
         }
         self.report(
@@ -146,10 +165,22 @@ impl Service {
         counts.then(|| self.priority(headers).to_string())
     }
 
+    /// Returns the time of a response whose dates are to be moved, if they are.
+    fn moment(&self) -> Option<Moment> {
+        let cache_age = self.cache_age?;
+        let since_s = self.now_ns().saturating_sub(self.began_ns) / 1_000_000_000;
+        Some(Moment {
+            cache_age,
+            now_unix_s: cache_age.began_unix_s.saturating_add_unsigned(since_s),
+            fills_cache: !self.is_again.load(Ordering::Relaxed),
+        })
+    }
+
     /// Restarts every recorded sequence, for the next page load; returns the number of the next
     /// connection.
     pub fn restart(&self) -> u64 {
         *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Progress::default();
+        self.is_again.store(true, Ordering::Relaxed);
         self.connections.load(Ordering::Relaxed)
     }
 
@@ -179,6 +210,16 @@ impl Service {
     fn was_opened_for(&self, connection: u64, host: &str) -> bool {
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         hosts.get(&connection).is_none_or(|own| own == host)
+    }
+
+    /// Returns whether a response to this host names HTTP/3. If clients are to find it, every response
+    /// on a secured connection does, as with real servers.
+    fn has_alt_svc(&self, entrance: Entrance, host: &str) -> bool {
+        if self.is_discovered {
+            return entrance.scheme == Scheme::Https;
+        }
+        let over_h3 = entrance.protocol == HttpVersion::H3.protocol();
+        self.alt_svc && over_h3 && self.was_opened_for(entrance.connection, host)
     }
 
     pub(crate) fn emit(&self, event: Event) {

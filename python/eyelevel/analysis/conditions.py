@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from eyelevel.analysis.formats import format_percent
+from eyelevel.plan.browser import CACHE_AGE_S
 from eyelevel.plan.in_force import browser_for, with_browser
 from eyelevel.plan.plan import SMALLEST_EFFECT, SMALLEST_EFFECT_OF_VARIANTS, Plan
 from eyelevel.plan.stacks import Stack
@@ -11,6 +12,10 @@ _VISITS: Mapping[str, str] = {
     "repeat": (
         "on a repeat visit (a second load with the first load's TLS tickets, but without its "
         "connections, HTTP cache, cookies and storage)"
+    ),
+    "cached": (
+        "on a cached visit (a second load with the first load's HTTP cache, aged by {age} and "
+        "without its connections, TLS tickets, cookies and storage)"
     ),
     "warm": (
         "on a warm visit (a second load over the connections that the first load left open, "
@@ -28,6 +33,14 @@ _TYPES: Mapping[str, str] = {
         for name in ("slow-2g", "2g", "3g", "4g")
     },
 }
+
+
+def format_age(age_s: int) -> str:
+    """Return an age in its largest whole unit, such as `90 min`."""
+    units = (("d", 86_400), ("h", 3600), ("min", 60))
+    found = ((name, size) for name, size in units if age_s and age_s % size == 0)
+    name, size = next(found, ("s", 1))
+    return f"{age_s // size} {name}"
 
 
 def list_planned_stacks(plan: Plan) -> list[Stack]:
@@ -57,8 +70,10 @@ def describe_margin(plan: Plan) -> str:
 def describe_conditions(plan: Plan) -> str:
     """Return the unusual conditions of the loads as one clause; empty if there are none."""
     browser = plan.browser
+    age_s = CACHE_AGE_S if browser.cache_age_s is None else browser.cache_age_s
+    visits = {kind: clause.format(age=format_age(age_s)) for kind, clause in _VISITS.items()}
     clauses = _describe_values(
-        {stack.name: stack.visit for stack in list_planned_stacks(plan)}, _VISITS
+        {stack.name: stack.visit for stack in list_planned_stacks(plan)}, visits
     )
     clauses += _describe_values(
         {stack.name: stack.visitor or browser.visitor for stack in plan.stacks}, _VISITORS

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, ClassVar, Self, get_args, get_type_hints
 
-from annotated_types import Ge, Gt, Interval, Lt
+from annotated_types import Ge, Gt, Interval, Le, Lt
 
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.base.lab_tables import LIMITS
@@ -117,9 +117,14 @@ _SIZE = Units((("B", 1), ("kB", 10**3), ("KiB", 2**10), ("MB", 10**6), ("MiB", 2
 RateBitS = Annotated[
     int, Units((("bit/s", 1), ("kbit/s", 10**3), ("Mbit/s", 10**6), ("Gbit/s", 10**9)))
 ]
+AGE_S_MAX = 366 * 86_400
+"""The greatest age of a cache: a year, as long as responses may be fresh by custom."""
 IN_MS = Units((("us", 0.001), ("µs", 0.001), ("ms", 1), ("s", 1000)))
 DurationMs = Annotated[float, Ge(0), IN_MS]
 DurationS = Annotated[float, Gt(0), Units((("ms", 0.001), ("s", 1), ("min", 60)))]
+AgeS = Annotated[
+    int, Ge(0), Le(AGE_S_MAX), Units((("s", 1), ("min", 60), ("h", 3600), ("d", 86_400)))
+]
 Share = Annotated[float, Ge(0), Lt(1), Units((("%", 0.01),))]
 SizeBytes = Annotated[int, Ge(0), _SIZE]
 

@@ -57,6 +57,7 @@ class LabConfig:
     cross_traffic: Sequence[JsonMapping] = ()
     connection_logs: JsonMapping | None = None
     longest_prefix: bool = False
+    cache_age_s: int | None = None
 
     def message(self) -> JsonObject:
         """Return the configuration message, without settings that have their default."""

@@ -66,7 +66,8 @@ def _find_crash(load: Observed) -> str:
 def _find_lab_failure(load: Observed) -> str:
     if load.ended == "navigation-failed" and not _is_page_lost(load):
         return load.detail
-    if load.ended == "complete" and not load.requests and load.stack.is_ours:
+    is_cached = load.browser.visit == "cached"  # the cache may have all of the page
+    if load.ended == "complete" and not load.requests and load.stack.is_ours and not is_cached:
         return "the page loaded, but no server saw a request"
     return ""
 
@@ -96,7 +97,7 @@ def _late(load: Observed) -> str:
 
 
 def _wrong_protocol(load: Observed) -> str:
-    expected = load.stack.protocol
+    expected = load.stack.protocols
     schemes = set()
     for item in load.objects:
         if item["from"] != "network" or item["protocol"] is None:
@@ -106,8 +107,9 @@ def _wrong_protocol(load: Observed) -> str:
         schemes.add(scheme := urlsplit(item["url"]).scheme)
         if scheme == "http" and item["protocol"] not in CLEARTEXT_PROTOCOLS:
             return f"{item['url']} came over {item['protocol']} though it was recorded in cleartext"
-        if scheme == "https" and item["protocol"] != expected:
-            return f"{item['url']} came over {item['protocol']} instead of {expected}"
+        if scheme == "https" and item["protocol"] not in expected:
+            wanted = " or ".join(expected)
+            return f"{item['url']} came over {item['protocol']} instead of {wanted}"
     if schemes == {"http"} and load.stack.over_tls:
         return (
             "every object came over http in cleartext, with which no stack is in force; "

@@ -126,6 +126,7 @@ def _run_trial(
             connection_logs=watched.connections,
             log=watched.path,
             longest_prefix=trial.browser.longest_prefix,
+            cache_age_s=trial.browser.cache_age_s,
         )
         with start_served_lab(trial.stack_settings, archive, config) as lab:
             ready = lab.ready

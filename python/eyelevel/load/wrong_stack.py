@@ -35,9 +35,9 @@ def wrong_stack(load: Observed) -> str:
         each for each in load.connections if each["protocol"] == stack.protocol
     )
     for connection in load.connections:
-        if connection.get("scheme") == "http" and stack.over_tls:
-            if reason := _wrong_cleartext(stack, connection["in_force"]):
-                return f"connection {connection['connection']}, in cleartext: {reason}"
+        if (how := _describe_beside_quic(stack, connection)) is not None:
+            if reason := _wrong_over_tcp(stack, connection["in_force"]):
+                return f"connection {connection['connection']}, {how}: {reason}"
             continue
         if connection["protocol"] != stack.protocol:
             continue
@@ -66,11 +66,20 @@ def wrong_stack(load: Observed) -> str:
     return _wrong_connection_type(load) or _wrong_visit(load)
 
 
-def _wrong_cleartext(stack: Stack, in_force: JsonMapping) -> str:
-    """Return a wrong setting of a cleartext connection, as a sentence; empty if there is none.
+def _describe_beside_quic(stack: Stack, connection: JsonMapping) -> str | None:
+    """Return how a connection differs from the stack's own ones; None if it is one of these."""
+    if connection.get("scheme") == "http" and stack.over_tls:
+        return "in cleartext"
+    if stack.is_discovered and connection["protocol"] == "h2":
+        return "over HTTP/2"
+    return None
 
-    Recorded http origins are served with the stack's TCP settings, over QUIC as well, so that they
-    begin alike with both stacks of a comparison.
+
+def _wrong_over_tcp(stack: Stack, in_force: JsonMapping) -> str:
+    """Return a wrong setting of a connection beside the stack's own, as a sentence; else "".
+
+    Recorded http origins, and HTTP/2 where HTTP/3 is found by Alt-Svc, are served with the stack's
+    TCP settings, over QUIC as well, so that they begin alike with both stacks of a comparison.
     """
     if not stack.is_ours:
         return ""
@@ -102,19 +111,21 @@ def _wrong_connection_type(load: Observed) -> str:
 def _wrong_visit(load: Observed) -> str:
     """Return a wrong use of tickets or connections for the kind of visit, as a sentence; else "".
 
-    A repeat visit must resume a session of the first one. A first visit must not, unless the stack
-    issues tickets. The page of a warm visit must come over an existing connection.
+    A repeat visit must resume a session of the first one. A first or cached visit must not, unless
+    the stack issues tickets. The page of a warm visit must come over an existing connection.
     """
     if load.browser.visit == "warm":
         page = next((item for item in load.objects if item["resource_type"] == "Document"), None)
         new = page is not None and page["connect_ms"] is not None
         return "a warm visit, but the page's own connection was new" if new else ""
-    protocol = load.stack.protocol
-    ours = [c for c in load.connections if c["protocol"] == protocol]
+    protocols = load.stack.protocols
+    ours = [c for c in load.connections if c["protocol"] in protocols]
     resumed = [c for c in ours if c["in_force"]["resumed"]]
-    if load.browser.visit == "first" and resumed and not load.stack.session_tickets:
-        return f"a first visit, but connection {resumed[0]['connection']} resumed a session"
-    if load.browser.visit == "first" or not load.stack.over_tls or not ours:
+    has_tickets = load.browser.visit == "repeat"
+    if not has_tickets and resumed and not load.stack.session_tickets:
+        number = resumed[0]["connection"]
+        return f"a {load.browser.visit} visit, but connection {number} resumed a session"
+    if not has_tickets or not load.stack.over_tls or not ours:
         return ""
     if not resumed:
         return "a repeat visit, but no connection resumed a session"

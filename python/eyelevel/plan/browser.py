@@ -11,7 +11,7 @@ from annotated_types import Ge, Le, MaxLen
 
 from eyelevel.base.errors import unknown
 from eyelevel.base.json_types import JsonObject
-from eyelevel.base.settings import LISTED, About, Checked, DurationS, Settings
+from eyelevel.base.settings import LISTED, About, AgeS, Checked, DurationS, Settings
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stacks import ConnectionType, ConnectionTypeSetting, Stack, Visit, Visitor
 from eyelevel.plan.steps import (
@@ -100,6 +100,9 @@ ColorScheme = Literal["light", "dark"]
 LogKind = Literal["qlog", "pcap", "tcp-info", "lab"]
 """Kinds of logs of connections and packets, as the plan's key `logs` names them."""
 
+CACHE_AGE_S = 3600
+"""The default age of a cached visit's cache."""
+
 CPU_SLOWDOWN_MAX = 20.0
 """Maximum CPU slow-down: beyond it loads take minutes, longer than any user would wait."""
 
@@ -151,6 +154,14 @@ class Browser(Settings):
     ] = True
     visit: Visit = "first"
     """Default for stacks without their own value, as for the next two settings."""
+    cache_age_s: Annotated[
+        AgeS | None,
+        About(
+            "with `visit = cached`: the time between the two visits, by which responses in the "
+            "cache have aged; 1 h by default",
+            flag="--cache-age",
+        ),
+    ] = None
     visitor: Visitor = "first"
     effective_connection_type: ConnectionTypeSetting = "network"
     device: Annotated[
@@ -322,6 +333,16 @@ class Browser(Settings):
                 "answers by its own rules"
             )
         visit = stack.visit or self.visit
+        if visit == "cached" and not (self.is_chromium and stack.is_ours):
+            return (
+                f"`{stack.name}`: a cached visit needs Chromium, whose cache is kept, and our "
+                "servers, which move the dates of responses; drop `visit`"
+            )
+        if visit != "cached" and self.cache_age_s is not None and stack.visit is None:
+            return (
+                f"`{stack.name}`: `cache_age_s` is a cached visit's, and this is a {visit} one; "
+                'drop it, or write `visit = "cached"`'
+            )
         if visit != "first" and stack.visitor == "first":
             return (
                 f"`{stack.name}`: a {visit} visit is not a first visitor's; drop `visitor` "
@@ -329,6 +350,8 @@ class Browser(Settings):
             )
         if not self.is_chromium and stack.effective_connection_type is not None:
             return f"`{stack.name}`: {NO_ESTIMATE}"
+        if not self.is_chromium and stack.is_discovered:
+            return f"`{stack.name}`: `discovery` is for Chromium only; drop it, or use Chromium"
         if stack.early_data and visit != "repeat":
             return (
                 f"`{stack.name}`: early data goes out on a repeat visit alone, with the first "

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from eyelevel.base.json_types import JsonObject
 from eyelevel.base.settings import about
-from eyelevel.plan.browser import Browser
+from eyelevel.plan.browser import CACHE_AGE_S, Browser
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stacks import (
     BLOCKED_STREAMS_MAX,
@@ -14,6 +14,7 @@ from eyelevel.plan.stacks import (
     UNSENT_RATE_BIT_S_MAX,
     ConnectionTypeSetting,
     Stack,
+    Visit,
     connection_type,
 )
 
@@ -60,9 +61,17 @@ def browser_for(browser: Browser, stack: Stack) -> Browser:
         browser,
         visit=visit,
         visitor="known" if known else "first",
+        cache_age_s=_cache_age_s(browser, visit),
         # Firefox has no such setting.
         effective_connection_type=wanted if browser.is_chromium else "measured",
     )
+
+
+def _cache_age_s(browser: Browser, visit: Visit) -> int | None:
+    """Return the age of the cache in force; None for a visit without one."""
+    if visit != "cached":
+        return None
+    return CACHE_AGE_S if browser.cache_age_s is None else browser.cache_age_s
 
 
 def taking_network_for(wanted: ConnectionTypeSetting, browser: Browser, stack: Stack) -> Stack:

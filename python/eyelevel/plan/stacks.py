@@ -80,17 +80,22 @@ def connection_type(
     return next((name for name, from_ms in RTT_MS_FROM.items() if rtt_ms_min >= from_ms), "4g")
 
 
+VisitKind = Literal["first", "repeat", "warm", "cached"]
 Visit = Annotated[
-    Literal["first", "repeat", "warm"],
+    VisitKind,
     About(
         "`repeat` is a second visit with session tickets and an empty cache; `warm` also uses "
-        "the connections that the first visit left open"
+        "the connections that the first visit left open; `cached` has the first visit's HTTP "
+        "cache and neither tickets nor connections"
     ),
 ]
 Visitor = Annotated[
     Literal["first", "known"],
     About("with `known` the browser knows which protocols each host supports, and nothing else"),
 ]
+
+Discovery = Literal["known", "alt-svc"]
+"""How the browser finds out that an origin has HTTP/3: it is forced, or learns it (RFC 7838)."""
 
 _servers = partial(About, servers=True)
 
@@ -203,6 +208,13 @@ class Stack(Settings):
         bool | None,
         _servers("of HTTP/3: whether responses say that their origin has it; else they do"),
     ] = None
+    discovery: Annotated[
+        Discovery,
+        _servers(
+            "of HTTP/3: with `alt-svc` a first connection over HTTP/2 finds it and the browser "
+            "races the two; with `known` the browser uses it from the start"
+        ),
+    ] = "known"
     session_tickets: Annotated[
         bool | None,
         _servers("whether servers give them out; else on repeat visits alone"),
@@ -231,6 +243,11 @@ class Stack(Settings):
         return self.http_version == "h3"
 
     @property
+    def is_discovered(self) -> bool:
+        """Whether the browser learns of HTTP/3 over HTTP/2, so that loads use both."""
+        return self.discovery == "alt-svc"
+
+    @property
     def without(self) -> tuple[str, ...]:
         """Names of the settings that its transport does not have."""
         if self.over_quic:
@@ -251,6 +268,11 @@ class Stack(Settings):
     def protocol(self) -> str:
         """Registered ALPN name, as browsers and servers report it."""
         return "http/1.1" if self.http_version == "h1" else self.http_version
+
+    @property
+    def protocols(self) -> tuple[str, ...]:
+        """Registered ALPN names of the protocols that its secure origins have."""
+        return (self.protocol, "h2") if self.is_discovered else (self.protocol,)
 
     @property
     def controller(self) -> str:
@@ -293,7 +315,7 @@ class Stack(Settings):
 
 
 _OURS_ALONE = (
-    *("think_time", "alt_svc", "unsent_bytes_max", "session_tickets"),
+    *("think_time", "alt_svc", "discovery", "unsent_bytes_max", "session_tickets"),
     *("header_table_bytes", "blocked_streams_max"),
 )
 _REFUSALS: tuple[tuple[Callable[[Stack], object], str], ...] = (
@@ -312,6 +334,14 @@ _REFUSALS: tuple[tuple[Callable[[Stack], object], str], ...] = (
     (
         lambda s: not s.over_quic and s.alt_svc is not None,
         "`alt_svc` is HTTP/3's: over TCP it would lead the browser to another protocol",
+    ),
+    (
+        lambda s: not s.over_quic and s.is_discovered,
+        '`discovery` is HTTP/3\'s: write `http_version = "h3"`, or leave it out',
+    ),
+    (
+        lambda s: s.is_discovered and s.alt_svc is False,
+        '`alt_svc`: without it no browser finds HTTP/3; write `discovery = "known"`',
     ),
     (
         lambda s: s.over_quic and s.receive_window_bytes is not None,
@@ -391,5 +421,7 @@ def stack_in_words(stack: Stack) -> str:
     text = f"{stack.name} is {protocols[stack.http_version]}"
     if stack.external_server:
         return f"{text} from an external server"
+    if stack.is_discovered:
+        text += ", found by Alt-Svc over HTTP/2"
     pacing = "paced" if stack.pacing else "not paced"
     return f"{text}, initial window {stack.initial_window_packets}, {pacing}"

@@ -117,7 +117,7 @@ def test_a_group_without_a_word_lists_its_own(monkeypatch, capsys):
         ("load a --cpu-slowdown x", "--cpu-slowdown: give a number; see `eyelevel load --help`"),
         (
             "load a --visit no",
-            "--visit: `no` is not one of first, repeat, warm; see `eyelevel load",
+            "--visit: `no` is not one of first, repeat, warm, cached; see `eyelevel load",
         ),
         ("list", "KIND is missing: give one of networks, stacks, sites, plans, devices, corpora; "),
         ("list nets", "KIND: `nets` is not one of networks, stacks, sites, plans, devices, corpo"),

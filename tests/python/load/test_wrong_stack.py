@@ -17,6 +17,7 @@ from sample_record import sample_request
 
 from eyelevel.load.judge import judge
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import Stack
 
 
 @pytest.mark.parametrize(
@@ -66,6 +67,26 @@ def test_recorded_http_origins_are_in_cleartext_and_begin_as_the_stacks_tcp(stac
         assert outcome == "wrong-stack" and "connection 1, in cleartext" in detail
     lost = {"initial_window_packets": 1, "syn_ack_retransmitted_packets": 2}
     assert judged(mixed, **lost) == ("ok", "")
+
+
+def test_where_http3_is_found_http2_is_right_too_and_begins_as_the_stacks_tcp() -> None:
+    found = replace(STACKS_BY_NAME["quic"], discovery="alt-svc")
+    over_quic = a_connection(packet_bytes=found.quic_packet_bytes) | {"protocol": "h3"}
+    objects = [an_object(protocol="h2"), an_object(protocol="h3")]
+
+    def judged(stack: Stack, **in_force: Any) -> tuple[str, str]:
+        over_tcp = a_connection(**in_force) | {"protocol": "h2", "connection": 1}
+        seen = [over_tcp, over_quic]
+        return judge(replace(GOOD, stack=stack, objects=objects, connections=seen))
+
+    assert judged(found) == ("ok", "")
+    outcome, detail = judged(found, initial_window_packets=10)
+    assert outcome == "wrong-stack" and "connection 1, over HTTP/2" in detail
+    outcome, detail = judged(replace(found, discovery="known"))
+    assert outcome == "wrong-protocol" and "instead of h3" in detail
+    over_http1 = [an_object(protocol="http/1.1")]
+    outcome, detail = judge(replace(GOOD, stack=found, objects=over_http1))
+    assert outcome == "wrong-protocol" and "instead of h3 or h2" in detail
 
 
 def test_what_exists_over_quic_alone_leaves_cleartext_to_cubic() -> None:
@@ -134,6 +155,11 @@ def test_a_repeat_visit_must_have_resumed_a_session() -> None:
     assert judge(replace(repeat, browser=GOOD.browser)) == ("ok", "")
     outcome, detail = judge(replace(GOOD, connections=[fresh, resumed]))
     assert outcome == "wrong-stack" and "first visit" in detail
+    cached = replace(GOOD, browser=replace(AGAIN, visit="cached"))
+    assert judge(replace(cached, connections=[fresh])) == ("ok", "")
+    assert judge(replace(cached, connections=[], requests=[], objects=[])) == ("ok", "")
+    outcome, detail = judge(replace(cached, connections=[fresh, resumed]))
+    assert outcome == "wrong-stack" and "cached visit" in detail
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,23 @@ def test_a_repeat_visit_without_tickets_is_refused():
         parse_plan(plain + 'visit = "repeat"\n', "plan.toml")
 
 
+def test_a_cached_visit_has_an_age_and_other_visits_have_none():
+    assert browser_of('visit = "cached"\n')["cache_age_s"] == 3600
+    aged = browser_of('visit = "cached"\ncache_age_s = "2 d"\n')
+    assert (aged["cache_age_s"], aged["visitor"]) == (172_800, "known")
+    assert browser_of()["cache_age_s"] is None
+    with pytest.raises(PlanError, match="`cache_age_s` is a cached visit's, and this is a first"):
+        parse_plan(PLAIN + "cache_age_s = 60\n", "plan.toml")
+    with pytest.raises(PlanError, match="`cache_age_s`"):
+        parse_plan(PLAIN + 'visit = "cached"\ncache_age_s = "367 d"\n', "plan.toml")
+    with pytest.raises(PlanError, match="a cached visit needs Chromium"):
+        parse_plan(PLAIN + 'browser = "firefox"\nvisit = "cached"\n', "plan.toml")
+    # A stack's own visit needs an age as well, and has the plan's.
+    own = PLAIN.replace('["tcp"]', '["tcp", { name = "c", base = "tcp", visit = "cached" }]')
+    trials = expand(parse_plan(own, "plan.toml"), [Site("a", "0" * 64)])
+    assert {trial.stack: trial.browser.cache_age_s for trial in trials} == {"tcp": None, "c": 3600}
+
+
 def test_the_longest_prefix_is_a_rule_that_a_plan_allows():
     assert browser_of("longest_prefix = true\n")["longest_prefix"] is True
     assert browser_of()["longest_prefix"] is False

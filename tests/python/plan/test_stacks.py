@@ -32,6 +32,7 @@ def test_stock_tcp_leaves_windows_to_the_kernel():
         "certificate_key": "ecdsa",
         "coalescing": True,
         "think_time": "none",
+        "discovery": "known",
     }
 
 
@@ -44,6 +45,18 @@ def test_alt_svc_is_of_http3_alone_and_on_without_a_word():
     own = replace(quic, external_server=ExternalServer(("server",), ("h3",)))
     assert "alt_svc" not in lab_stack(own, DSL)
     assert "somebody else's" in replace(own, alt_svc=True).refusal()
+
+
+def test_http3_is_found_over_http3_by_alt_svc_and_by_our_servers():
+    found = replace(STACKS_BY_NAME["quic"], discovery="alt-svc")
+    assert found.refusal() == ""
+    assert found.protocols == ("h3", "h2")
+    assert lab_stack(found, DSL)["discovery"] == "alt-svc"
+    assert "without it no browser finds HTTP/3" in replace(found, alt_svc=False).refusal()
+    over_tcp = replace(STACKS_BY_NAME["tcp+"], discovery="alt-svc")
+    assert "`discovery` is HTTP/3's" in over_tcp.refusal()
+    own = replace(found, external_server=ExternalServer(("server",), ("h3",)))
+    assert "somebody else's" in own.refusal()
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,7 @@ async fn check_protocol(site: Arc<Site>, version: HttpVersion) -> Result<CheckRe
         addresses: vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
         ports_ephemeral: true,
         rules: Rules::default(),
+        cache_age: None,
         now_ns: clock_ns,
         logs: eyelevel_replay::ConnectionLogs::default(),
         events: Arc::new(|_| ()),

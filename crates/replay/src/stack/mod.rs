@@ -3,7 +3,7 @@ mod validation;
 
 use eyelevel_congestion::Settings;
 pub(crate) use limits::CERTIFICATE_CHAIN_BYTES_MAX;
-use limits::{BLOCKED_STREAMS_MAX, QUIC_PACKET_BYTES};
+use limits::{BLOCKED_STREAMS_MAX, HPACK_TABLE_BYTES_MAX, QUIC_PACKET_BYTES};
 pub use limits::{Limit, STACK_LIMITS};
 use serde::{Deserialize, Serialize};
 
@@ -84,10 +84,24 @@ pub struct StackConfig {
     /// HTTP/3 only, where `None` means true.
     #[serde(default)]
     pub alt_svc: Option<bool>,
+    /// Whether clients use HTTP/3 from the start or find it over HTTP/2.
+    #[serde(default)]
+    pub discovery: Discovery,
 }
 
 fn yes() -> bool {
     true
+}
+
+/// How clients get to HTTP/3.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Discovery {
+    /// From the start: secure origins have QUIC alone.
+    #[default]
+    Known,
+    /// By Alt-Svc (RFC 7838): secure origins also have HTTP/2 over TCP, and all responses name HTTP/3.
+    AltSvc,
 }
 
 /// Whether packets may be marked instead of dropped.
@@ -242,6 +256,38 @@ impl StackConfig {
             coalescing: true,
             think_time: ThinkTime::default(),
             alt_svc: None,
+            discovery: Discovery::Known,
+        }
+    }
+
+    /// Returns whether secure origins have HTTP/2 over TCP beside HTTP/3.
+    pub(crate) fn is_discovered(&self) -> bool {
+        self.http_version == HttpVersion::H3 && self.discovery == Discovery::AltSvc
+    }
+
+    /// Returns the stack of the TCP listeners: beside QUIC's it is HTTP/2, with the settings that the
+    /// kernel's TCP and HPACK have.
+    pub(crate) fn over_tcp(&self) -> Self {
+        if self.http_version != HttpVersion::H3 {
+            return self.clone();
+        }
+        let has_controller = validation::is_of_kernel(&self.congestion_control);
+        Self {
+            http_version: HttpVersion::H2,
+            congestion_control: if has_controller {
+                self.congestion_control.clone()
+            } else {
+                "cubic".into()
+            },
+            header_table_bytes: self
+                .header_table_bytes
+                .map(|bytes| bytes.min(HPACK_TABLE_BYTES_MAX)),
+            blocked_streams_max: None,
+            alt_svc: None,
+            discovery: Discovery::Known,
+            probe_gain: None,
+            sprout_horizon: SproutHorizon::Max,
+            ..self.clone()
         }
     }
 

@@ -1,12 +1,19 @@
 //! Validates stacks: refuses what cannot be served.
 
 use super::limits::{self, BLOCKED_STREAMS_MAX, HPACK_TABLE_BYTES_MAX, QPACK_TABLE_BYTES_MAX};
-use super::{ChainBytes, HttpVersion, SproutHorizon, StackConfig, ThinkTime, TlsVersion};
+use super::{
+    ChainBytes, Discovery, HttpVersion, SproutHorizon, StackConfig, ThinkTime, TlsVersion,
+};
 use crate::ReplayError;
 use eyelevel_congestion::by_name;
 
 /// The congestion controls of the kernel's TCP; the others exist for QUIC alone.
 const TCP_CONGESTION_CONTROLS: [&str; 3] = ["cubic", "bbr", "reno"];
+
+/// Returns whether the kernel's TCP has this controller.
+pub(super) fn is_of_kernel(congestion_control: &str) -> bool {
+    TCP_CONGESTION_CONTROLS.contains(&congestion_control)
+}
 
 fn header_table_bytes_max(http: HttpVersion) -> u32 {
     match http {
@@ -78,9 +85,20 @@ impl StackConfig {
                     .into(),
             );
         }
+        if self.discovery == Discovery::AltSvc {
+            if http != HttpVersion::H3 {
+                return Err("discovery is HTTP/3's: leave it out".into());
+            }
+            if self.alt_svc == Some(false) {
+                return Err(
+                    "clients cannot find HTTP/3 by Alt-Svc without it: set alt_svc to true, \
+                            or discovery to \"known\""
+                        .into(),
+                );
+            }
+        }
         self.validate_tables()?;
-        let known = TCP_CONGESTION_CONTROLS.contains(&self.congestion_control.as_str());
-        if http != HttpVersion::H3 && !known {
+        if http != HttpVersion::H3 && !is_of_kernel(&self.congestion_control) {
             return Err(format!(
                 "the kernel's TCP has no {:?}: use one of {TCP_CONGESTION_CONTROLS:?}, or h3",
                 self.congestion_control

@@ -23,6 +23,7 @@ async fn replies_leave_from_the_address_that_was_asked() {
             addresses: vec!["0.0.0.0".parse().unwrap()],
             ports_ephemeral: true,
             rules: Rules::default(),
+            cache_age: None,
             now_ns,
             logs: eyelevel_replay::ConnectionLogs::default(),
             events: Arc::new(move |event| sink.lock().unwrap().push(event)),

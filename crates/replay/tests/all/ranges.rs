@@ -80,7 +80,7 @@ fn ask(exchanges: &[Exchange], method: &str, fields: Fields<'_>) -> String {
         assert_eq!(miss.nearest_url.as_deref(), Some(URL));
         return format!("miss: {}", miss.difference);
     }
-    let reply = Responses::new(exchanges.len()).reply(exchanges, &request, &answer);
+    let reply = Responses::new(exchanges.len()).reply(exchanges, &request, &answer, None);
     let text = |name: &str| Some(reply.headers.get(name)?.to_str().unwrap().to_owned());
     if let ("GET", Some(length)) = (method, text("content-length")) {
         assert_eq!(length, reply.body.len().to_string());

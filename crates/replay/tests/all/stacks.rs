@@ -5,10 +5,11 @@ use bytes::Bytes;
 use eyelevel_replay::check::Client;
 use eyelevel_replay::tls::client_config;
 use eyelevel_replay::{
-    CertificateKey, ChainBytes, Event, HttpVersion, InForce, STACK_LIMITS, SproutHorizon,
-    StackConfig, ThinkTime, TlsVersion,
+    CertificateKey, ChainBytes, Discovery, Event, HttpVersion, InForce, STACK_LIMITS,
+    SproutHorizon, StackConfig, ThinkTime, TlsVersion,
 };
 use http::{HeaderMap, Method};
+use std::collections::BTreeMap;
 
 type Change = fn(&mut StackConfig);
 
@@ -109,6 +110,59 @@ async fn a_host_on_anothers_connection_does_not_name_its_service() {
         assert_eq!(fetched.headers.contains_key("alt-svc"), said, "{url}");
     }
     running.stop().await;
+}
+
+#[tokio::test]
+async fn where_http3_is_found_both_listeners_answer_and_name_it_even_for_others() {
+    let other = "https://other.example.test/";
+    let site = site(&[
+        Recorded::new(URL, pattern(100, 1)),
+        Recorded::new(other, pattern(100, 2)),
+    ]);
+    let mut found = stack(HttpVersion::H3);
+    found.discovery = Discovery::AltSvc;
+    found.congestion_control = "cubic-hystart++".into();
+    let running = Running::start(site, found);
+    for version in [HttpVersion::H2, HttpVersion::H3] {
+        let mut client = running.client_over(HOST, version).await;
+        for url in [URL, other] {
+            let fetched = client
+                .fetch(Method::GET, url, HeaderMap::new(), Bytes::new())
+                .await
+                .unwrap();
+            assert_eq!(fetched.status, 200);
+            assert_eq!(
+                fetched.headers["alt-svc"], "h3=\":443\"",
+                "{version:?}, {url}"
+            );
+        }
+    }
+    let events = running.stop().await;
+    let over = events.iter().filter_map(|event| match event {
+        Event::Connection(connection) => Some((
+            connection.protocol,
+            connection
+                .in_force
+                .congestion_control
+                .clone()
+                .unwrap_or_default(),
+        )),
+        Event::Request(_) => None,
+    });
+    let over: BTreeMap<_, _> = over.collect();
+    let expected = [("h2", "cubic"), ("h3", "cubic-hystart++")];
+    assert_eq!(over, expected.map(|(a, b)| (a, b.to_owned())).into());
+}
+
+#[test]
+fn http3_is_found_by_alt_svc_alone_and_over_http3_alone() {
+    let refused = |version, alt_svc| {
+        let mut stack = stack(version);
+        (stack.discovery, stack.alt_svc) = (Discovery::AltSvc, alt_svc);
+        stack.validate().unwrap_err().to_string()
+    };
+    assert!(refused(HttpVersion::H2, None).contains("discovery is HTTP/3's"));
+    assert!(refused(HttpVersion::H3, Some(false)).contains("set alt_svc to true"));
 }
 
 #[tokio::test]

@@ -22,10 +22,14 @@ from eyelevel.analysis.metrics.browser import (
     total_blocking_time,
 )
 from eyelevel.analysis.metrics.network import (
+    cached_object_count,
     connection_count,
     handshake_count,
+    http3_object_count,
+    http3_received_bytes,
     object_count,
     received_bytes,
+    revalidated_object_count,
 )
 from eyelevel.analysis.metrics.visual import (
     Picture,
@@ -240,6 +244,34 @@ METRICS: tuple[Metric, ...] = (
         "Answers from the network; each redirect is one.",
         "Das 2014, table 4.1",
         object_count,
+    ),
+    _from_record(
+        "http3_object_count",
+        "Objects over HTTP/3",
+        "Those of them that came over HTTP/3.",
+        "DevTools `protocol`",
+        http3_object_count,
+    ),
+    _from_record(
+        "http3_received_bytes",
+        "Bytes over HTTP/3",
+        "The received bytes of the objects that came over HTTP/3.",
+        "DevTools `encodedDataLength`",
+        http3_received_bytes,
+    ),
+    _from_record(
+        "cached_object_count",
+        "Objects from the cache",
+        "Objects that the HTTP cache had and that no server was asked for.",
+        "DevTools `fromDiskCache`",
+        cached_object_count,
+    ),
+    _from_record(
+        "revalidated_object_count",
+        "Revalidated objects",
+        "Requests that the servers answered with 304: what the cache had was still right.",
+        "the lab's servers",
+        revalidated_object_count,
     ),
     _from_record(
         "connection_count",

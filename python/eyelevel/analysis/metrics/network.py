@@ -13,6 +13,10 @@ from __future__ import annotations
 
 from eyelevel.base.json_types import JsonMapping
 
+HTTP3 = "h3"
+"""HTTP/3's name in ALPN, by which browsers report it."""
+NOT_MODIFIED = 304
+
 
 def connection_count(record: JsonMapping) -> float | None:
     """Return a count; None if the browser does not number its connections."""
@@ -47,6 +51,27 @@ def object_count(record: JsonMapping) -> float:
     Responses from a cache or a service worker do not count.
     """
     return float(len(find_fetched_objects(record)))
+
+
+def http3_object_count(record: JsonMapping) -> float:
+    """Return a count of responses over HTTP/3."""
+    return float(sum(item["protocol"] == HTTP3 for item in find_fetched_objects(record)))
+
+
+def http3_received_bytes(record: JsonMapping) -> float:
+    """Return those of the received bytes that came over HTTP/3."""
+    fetched = find_fetched_objects(record)
+    return float(sum(item["encoded_bytes"] or 0 for item in fetched if item["protocol"] == HTTP3))
+
+
+def cached_object_count(record: JsonMapping) -> float:
+    """Return a count of objects from the HTTP cache; revalidated ones do not count."""
+    return float(sum(item["from"] == "cache" for item in record["objects"]))
+
+
+def revalidated_object_count(record: JsonMapping) -> float:
+    """Return a count of requests that our servers answered with 304, of the load and its steps."""
+    return float(sum(request["status"] == NOT_MODIFIED for request in record["requests"]))
 
 
 def find_fetched_objects(record: JsonMapping) -> list[JsonMapping]:

@@ -335,17 +335,25 @@ def event_rates(table: pl.DataFrame, stacks: Sequence[str], fault: str) -> RateT
 
 @dataclass(frozen=True)
 class MeasuredColumn:
-    """A column of the trials' table, with its title and format in the table of stacks."""
+    """A column of the trials' table, with its title and format in the table of stacks.
+
+    `is_rare`: it is left out where no stack has any.
+    """
 
     aspect: str
     column: str
     text: str
+    is_rare: bool = False
 
 
 MEASURED: tuple[MeasuredColumn, ...] = (
     MeasuredColumn("encoded head of a request, mean", "request_head_bytes", "{:.0f} bytes"),
     MeasuredColumn("encoded head of a response, mean", "response_head_bytes", "{:.0f} bytes"),
     MeasuredColumn("bytes in cleartext", "cleartext_share", "{:.0%}"),
+    MeasuredColumn("objects over HTTP/3", "http3_object_count", "{:.0f}", is_rare=True),
+    MeasuredColumn("bytes over HTTP/3", "http3_received_bytes", "{:,.0f} bytes", is_rare=True),
+    MeasuredColumn("objects from the cache", "cached_object_count", "{:.0f}", is_rare=True),
+    MeasuredColumn("revalidated objects", "revalidated_object_count", "{:.0f}", is_rare=True),
     MeasuredColumn("connections opened", "connections_opened", "{:.0f}"),
     MeasuredColumn("connections without a request", "unused_connections", "{:.0f}"),
     MeasuredColumn(
@@ -362,6 +370,8 @@ def measure_rows(table: pl.DataFrame, stacks: Sequence[str]) -> list[tuple[str, 
     counted = table.filter(pl.col("outcome") == "ok")
     rows = []
     for measured in MEASURED:
+        if measured.is_rare and not counted[measured.column].sum():
+            continue
         values = []
         for stack in stacks:
             seen = counted.filter(pl.col("stack") == stack)[measured.column].drop_nulls()

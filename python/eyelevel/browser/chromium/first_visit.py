@@ -1,10 +1,11 @@
-"""Make the visit before a measured one, which leaves session tickets and nothing else.
+"""Make the visit before a measured one, which leaves session tickets, or a cache.
 
 The page is loaded in a tab of its own, in the browser context of the measured load. Then what the
 page stored (cookies, storage, service workers) and the HTTP cache are cleared, and the browser
 itself closes every connection, which works even if packets are lost. What remains is what a browser
 remembers about a server: TLS sessions, QUIC's server settings and address tokens, HSTS, and its
-protocols (HTTP/2, HTTP/3 by Alt-Svc). Before a warm visit the connections stay open too.
+protocols (HTTP/2, HTTP/3 by Alt-Svc). Before a warm visit the connections stay open too, before a
+cached one the HTTP cache stays, with the compiled code that belongs to it.
 
 For a first visit of a known visitor the servers issue no tickets, so that only the known protocols
 remain. Chromium does not learn these for a host whose requests went over another host's connection;
@@ -88,7 +89,10 @@ class FirstVisit:
         return wait_for_load(self._settings, rule, self._devtools.pump, waits, failed)[:2]
 
     def _clear(self) -> None:
-        """Clear everything but the tickets; the HTTP cache last, when nothing can refill it."""
+        """Clear everything but the tickets; the HTTP cache last, when nothing can refill it.
+
+        A cached visit keeps that.
+        """
         warm = self._settings.browser.visit == "warm"
         target = self._open("about:blank" if warm else SOCKETS_PAGE)
         for origin in sorted(self._origins()):
@@ -96,7 +100,8 @@ class FirstVisit:
         self._call("Network.clearBrowserCookies", None)
         if not warm:
             self._close_connections()
-        if not self._evaluate(CLEAR_CACHE):
+        keeps_cache = self._settings.browser.visit == "cached"
+        if not keeps_cache and not self._evaluate(CLEAR_CACHE):
             raise CommandError("this Chromium has no chrome.benchmarking to clear its cache with")
         self._call("Target.closeTarget", {"targetId": target}, "")
 

@@ -79,6 +79,7 @@ def load_in_chromium(settings: LoadSettings) -> RawLoad:
             settings.browser.forced_connection_type,
             settings.browser.is_again,
             settings.as_recorded,
+            settings.stack.is_discovered,
         )
         if settings.browser.netlog:
             arguments += netlog_arguments(folder / PROFILE)

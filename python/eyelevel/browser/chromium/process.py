@@ -28,6 +28,9 @@ EXECUTABLES: tuple[str, ...] = (
 EXECUTABLE_VARIABLE = "EYELEVEL_CHROMIUM"
 """Environment variable that selects another executable."""
 
+UNUSED_PORT = 1
+"""A port that browsers refuse to open (tcpmux), so that no origin of a page can have it."""
+
 WINDOW_MARGIN_PX = 120
 """Pixels by which the window is larger than the viewport, so that it never clips it."""
 
@@ -153,10 +156,12 @@ def browser_arguments(
     effective_connection_type: str | None = None,
     is_visited_before: bool = False,
     as_recorded: bool = False,
+    finds_quic: bool = False,
 ) -> list[str]:
     """Return the browser's arguments, without the executable.
 
-    `quic_origins` are `host:port`; these origins have no fallback to TCP.
+    `quic_origins` are `host:port`; these origins have no fallback to TCP. If `finds_quic`, the
+    browser learns of HTTP/3 by itself.
     """
     width, height = viewport_px
     arguments = [flag.argument for flag in FLAGS if not (proxy and flag.argument == NO_PROXY)]
@@ -174,7 +179,8 @@ def browser_arguments(
         arguments.append(f"--enable-features={','.join(enabled)}")
     arguments.append(f"--window-size={width},{height + WINDOW_MARGIN_PX}")
     if http_version == "h3" and quic_origins:
-        arguments.append("--origin-to-force-quic-on=" + ",".join(quic_origins))
+        forced = _exempt(quic_origins) if finds_quic else quic_origins
+        arguments.append("--origin-to-force-quic-on=" + ",".join(forced))
     if effective_connection_type is not None:
         # Otherwise each stack would have its own estimate, and hold back other requests.
         name = CONNECTION_TYPES[effective_connection_type]
@@ -188,6 +194,17 @@ def browser_arguments(
         # Works for QUIC and TCP alike; plain --ignore-certificate-errors fails for QUIC.
         arguments.append(f"--ignore-certificate-errors-spki-list={spki_sha256}")
     return arguments
+
+
+def _exempt(quic_origins: Sequence[str]) -> list[str]:
+    """Return origins on a port that nobody uses, one a host.
+
+    QUIC accepts a certificate of an unknown root only from hosts in this list, of which Chromium
+    then compares the host alone (net/quic/crypto/proof_verifier_chromium.cc); it forces QUIC by
+    host and port (net/http/http_stream_factory_job.cc).
+    """
+    hosts = dict.fromkeys(origin.rpartition(":")[0] for origin in quic_origins)
+    return [f"{host}:{UNUSED_PORT}" for host in hosts]
 
 
 def find_executable() -> str:

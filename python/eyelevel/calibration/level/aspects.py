@@ -439,12 +439,14 @@ _OF_HANDSHAKE: tuple[Aspect, ...] = (
 
 
 def _alt_svc(s: Stack) -> str:
-    """Return `alt_svc`, for HTTP/3 only, and the visitor, in words."""
+    """Return `alt_svc` and `discovery`, for HTTP/3 only, and the visitor, in words."""
     known = "servers known beforehand" if s.visitor == "known" else "a first visitor"
     if s.over_quic and not s.is_ours:
         return f"{known}; the server names HTTP/3, or does not"
     if not s.over_quic or s.alt_svc is None:
         return known
+    if s.is_discovered:
+        return f"{known}; HTTP/3 is found by Alt-Svc over HTTP/2"
     return f"{known}; responses {'name' if s.alt_svc else 'do not name'} HTTP/3"
 
 
@@ -464,7 +466,7 @@ _OF_BROWSER: tuple[Aspect, ...] = (
     Aspect(
         "time in the browser's scheduler",
         _alt_svc,
-        ("alt_svc", "visitor"),
+        ("alt_svc", "discovery", "visitor"),
         what="of low-priority requests, once their host had answered, median",
         measure=Measure("scheduler_ms_p50", PAGES, "ms", "network log", margin=5.0),
         switch={"alt_svc": False},
@@ -555,6 +557,7 @@ def _visit(s: Stack) -> str:
     meant = {
         "repeat": "repeat: a second load, with TLS tickets",
         "warm": "warm: a second load, over open connections",
+        "cached": "cached: a second load, with the HTTP cache",
     }
     visit = s.visit or "first"
     return meant.get(visit, str(visit))

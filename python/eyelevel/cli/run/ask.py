@@ -46,6 +46,7 @@ from eyelevel.plan.networks.from_csv import toml_of
 from eyelevel.plan.networks.plan_text import plan_table
 from eyelevel.plan.networks.presets import find_recorded_pair
 from eyelevel.plan.plan import Plan
+from eyelevel.plan.stacks import VisitKind
 from eyelevel.report.first_screen.changed_pages import changed
 from eyelevel.report.first_screen.warnings import first_warnings
 from eyelevel.report.page import summary_of
@@ -117,6 +118,21 @@ def ask(
             "or `scroll end`. Repeatable."
         ),
     ] = None,
+    visit: Annotated[
+        VisitKind | None,
+        typer.Option(
+            help="The visit that every load is: `repeat` has session tickets, `warm` also "
+            "connections, `cached` the HTTP cache of a first one; `first` by default."
+        ),
+    ] = None,
+    cache_age: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="With --visit cached: the time since the first visit, such as `10min` or `2d`; "
+            "an hour by default.",
+        ),
+    ] = None,
     blocks: Annotated[int, typer.Option(min=2, help="The largest number of blocks.")] = BLOCKS_MAX,
     budget: Annotated[
         str | None,
@@ -165,7 +181,7 @@ def ask(
     chosen, table, unusual = _networks(networks, users, users_rate, words)
     with_stack = (change or "", stack if is_of_pages else base)
     steps = after_load or []
-    question = _Question(*with_stack, chosen, blocks, table, _keys(metric, steps))
+    question = _Question(*with_stack, chosen, blocks, table, _keys(metric, steps, visit, cache_age))
     places = [str(recording_of(page)) if _is_url(page) else page for page in pages]
     plan = question.plan(places)
     for page in pages:
@@ -180,7 +196,7 @@ def ask(
     usual = DEFAULT_STACK if is_of_pages else DEFAULT_BASE
     names = "-to-".join(each.name for each in plan.variants)
     of_stack = [with_stack[1]] if with_stack[1] != usual else []
-    of_loads = [*([metric] if metric else []), *steps]
+    of_loads = [*filter(None, (metric, visit, cache_age)), *steps]
     options = [change or names, *of_stack, *unusual, *of_loads]
     directory = out or Path("results") / _folder(plan.sites[0], options)
     again = "give the same command with --resume"
@@ -282,11 +298,14 @@ def _blocks_within(plan: Plan, budget: str, blocks_max: int) -> int:
     return min(blocks, blocks_max)
 
 
-def _keys(metric: str | None, steps: Sequence[str]) -> str:
-    """Return the keys of a plan for a metric and steps after the load."""
-    of_metric = f"primary_metric = {toml_text(metric)}\n" if metric is not None else ""
+def _keys(
+    metric: str | None, steps: Sequence[str], visit: str | None, cache_age: str | None
+) -> str:
+    """Return the keys of a plan for a metric, steps after the load, and the visit."""
+    given = {"primary_metric": metric, "visit": visit, "cache_age_s": cache_age}
+    lines = (f"{key} = {toml_text(text)}\n" for key, text in given.items() if text is not None)
     listed = ", ".join(map(toml_text, steps))
-    return of_metric + (f"after_load = [{listed}]\n" if steps else "")
+    return "".join(lines) + (f"after_load = [{listed}]\n" if steps else "")
 
 
 def _conclude(
@@ -350,7 +369,12 @@ class _Question:
     """Further keys of the plan, each in a line."""
 
     def _text(self, places: Sequence[str]) -> str:
-        return self.keys + self._asked(places)
+        asked = self._asked(places)
+        if "\nvisit = " in asked and "visit = " in self.keys:
+            raise PlanError(
+                ["--visit: early data goes out on a repeat visit, which --change asks for; drop it"]
+            )
+        return self.keys + asked
 
     def _asked(self, places: Sequence[str]) -> str:
         how = self.networks, self.blocks, self.table

@@ -3,6 +3,7 @@
 Rows of the traces of typical loads: the bytes on the downlink over time.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -43,6 +44,8 @@ class RequestBar:
     ended_ms: float
     phases: Mapping[str, Span]
     is_critical: bool
+    protocol: str | None
+    """The protocol that the browser reports; None if it reports none."""
 
     def as_json(self) -> JsonObject:
         """Return the bar as JSON."""
@@ -53,6 +56,7 @@ class RequestBar:
             "ended_ms": self.ended_ms,
             "phases_ms": phases,
             "is_critical": self.is_critical,
+            "protocol": self.protocol,
         }
 
 
@@ -67,6 +71,11 @@ class Waterfall:
     bars: tuple[RequestBar, ...]
     left_out: int
     """The number of later objects that have no bar."""
+
+    @property
+    def protocols(self) -> Mapping[str, int]:
+        """The number of bars by protocol."""
+        return Counter(bar.protocol for bar in self.bars if bar.protocol is not None)
 
     @property
     def ended_ms(self) -> float:
@@ -183,6 +192,7 @@ def waterfall_of(record: JsonMapping, objects_max: int) -> Waterfall:
             ended_ms=objects[place]["finished_ms"],
             phases=_phases(objects[place]),
             is_critical=place in critical,
+            protocol=objects[place]["protocol"],
         )
         for _, place in known[:objects_max]
     ]

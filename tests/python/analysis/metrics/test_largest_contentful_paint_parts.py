@@ -22,7 +22,12 @@ PARTS = (
 def record_of(*objects: dict[str, Any], url: str | None = HERO, **navigation: Any) -> Any:
     times = {"time_to_first_byte_ms": 100.0, "largest_contentful_paint_ms": 400.0}
     found = sample_navigation(**(times | navigation), largest_contentful_paint_url=url)
-    return {"navigation": found, "objects": [sample_object(), *objects], "connections": []}
+    return {
+        "navigation": found,
+        "objects": [sample_object(), *objects],
+        "connections": [],
+        "requests": [],
+    }
 
 
 def hero(**changed: Any) -> dict[str, Any]:

@@ -12,18 +12,21 @@ NAVIGATION = sample_navigation(
 )
 
 
-def loaded(connection, status=200, source="network"):
+def loaded(connection, status=200, source="network", protocol="h2"):
     """An object of a thousand bytes."""
     return {
         "from": source,
         "status": status,
         "connection": connection,
+        "protocol": protocol,
         "encoded_bytes": 1000,
     }
 
 
 def test_blocking_time_begins_at_the_first_paint():
-    found = metrics_of({"navigation": NAVIGATION, "objects": [], "connections": []}, [])
+    found = metrics_of(
+        {"navigation": NAVIGATION, "objects": [], "connections": [], "requests": []}, []
+    )
     # The second task runs for 100 ms after the paint, the third for 80; 50 of each are free.
     assert found["total_blocking_time_ms"] == 50 + 30
     assert found["dom_content_loaded_ms"] == 380
@@ -35,18 +38,28 @@ def test_the_network_is_counted():
     objects = [
         loaded(7),
         loaded(7, status=302),
-        loaded(9),
-        loaded(None, source="cache"),
-        loaded(None, status=None),
+        loaded(9, protocol="h3"),
+        loaded(None, source="cache", protocol="h3"),
+        loaded(None, status=None, protocol="h3"),
     ]
     connections = [sample_connection(number, tls_version="1.3") for number in range(3)]
     connections.append(sample_connection(3))
     navigation = sample_navigation()
     found = metrics_of(
-        {"navigation": navigation, "objects": objects, "connections": connections}, []
+        {
+            "navigation": navigation,
+            "objects": objects,
+            "connections": connections,
+            "requests": [{"status": status} for status in (200, 302, 304, 304)],
+        },
+        [],
     )
     assert found["object_count"] == 3
     assert found["received_bytes"] == 3000
+    assert found["http3_object_count"] == 1
+    assert found["http3_received_bytes"] == 1000
+    assert found["cached_object_count"] == 1
+    assert found["revalidated_object_count"] == 2
     assert found["connection_count"] == 2
     assert found["handshake_count"] == 3
     assert found["total_blocking_time_ms"] is None

@@ -16,7 +16,12 @@ from eyelevel.analysis.metrics.visual import (
     visual_progress,
 )
 
-NO_TIMINGS = {"navigation": sample_navigation(None), "objects": [], "connections": []}
+NO_TIMINGS = {
+    "navigation": sample_navigation(None),
+    "objects": [],
+    "connections": [],
+    "requests": [],
+}
 
 
 def page(*parts: tuple[slice, tuple[int, int, int]]) -> np.ndarray:

@@ -33,6 +33,13 @@ def test_what_only_loads_can_tell_is_told_by_their_medians():
     ]
     rows = map(facts_of, records)
     table = pl.DataFrame(list(rows), schema=TRIAL_COLUMNS | FACT_COLUMNS, orient="row")
+    over_quic = pl.when(pl.col("stack") == "quic")
+    table = table.with_columns(
+        http3_object_count=over_quic.then(7.0).otherwise(0.0),
+        http3_received_bytes=over_quic.then(7000.0).otherwise(0.0),
+        cached_object_count=0.0,
+        revalidated_object_count=0.0,
+    )
     found = dict(measure_rows(table, ["tcp", "quic", "absent"]))
     dash = "\N{EN DASH}"
     assert found["encoded head of a request, mean"] == ["132 bytes", "98 bytes", dash]
@@ -40,6 +47,9 @@ def test_what_only_loads_can_tell_is_told_by_their_medians():
     assert found["connections opened"] == ["3", "3", dash]
     assert found["connections without a request"] == ["1", "1", dash]
     assert found["bytes on connections without a request"] == ["2,300 bytes", "2,100 bytes", dash]
+    assert found["objects over HTTP/3"] == ["0", "7", dash]
+    assert found["bytes over HTTP/3"] == ["0 bytes", "7,000 bytes", dash]
+    assert "objects from the cache" not in found and "revalidated objects" not in found
     assert found["packets up for each packet down"] == ["0.75", "0.25", dash]
     assert found["browser's CPU time per load"] == ["2.5 s", "2.5 s", dash]
     assert found["servers' CPU time per load"] == ["12.3 ms", "12.3 ms", dash]

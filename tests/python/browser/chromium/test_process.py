@@ -29,6 +29,12 @@ def test_quic_is_forced_on_listed_origins_and_off_elsewhere():
     assert "--disable-http2" not in arguments("h2")
 
 
+def test_a_host_that_is_to_be_found_over_quic_is_trusted_on_a_port_that_nobody_uses():
+    origins = ("a.test:443", "a.test:8443", "[2001:db8::1]:443")
+    found = browser_arguments("h3", origins, None, (1280, 720), finds_quic=True)
+    assert "--origin-to-force-quic-on=a.test:1,[2001:db8::1]:1" in found
+
+
 def test_hosts_that_no_resolver_is_asked_for_are_taken_to_the_lab():
     places = (("127.0.0.1", "198.18.1.0"), ("localhost", "198.18.1.1"))
     given = browser_arguments("h1", (), None, (1280, 720), Path("/profile"), own_hosts=places)

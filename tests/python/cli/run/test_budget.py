@@ -37,6 +37,25 @@ def test_the_command_takes_the_budget() -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--visit cached --cache-age 2d", "--budget 5s: a verdict takes at least 6 blocks"),
+        ("--visit cached --cache-age 5w", "`cache_age_s`: `5w` is not a number with one of the"),
+        ("--cache-age 2d", "`cache_age_s` is a cached visit's, and this is a first one"),
+        ("--visit cached --base tcp+ --change early_data=true", "--visit: early data goes out on"),
+    ],
+)
+def test_a_question_is_about_one_kind_of_visit(options: str, said: str) -> None:
+    words = ["ask", "plain", "--change", "http3", "--budget", "5s", *options.split()]
+    done = subprocess.run(
+        [sys.executable, "-m", "eyelevel", *words],
+        capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(
     ("budget", "reason"),
     [
         ("20s", r"takes at least 6 blocks, which take \d+ s by the estimate"),

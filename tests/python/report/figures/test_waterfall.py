@@ -71,3 +71,10 @@ def test_the_largest_paints_resource_is_on_the_critical_path():
     found = waterfall_of(load(page, picture, other, largest_contentful_paint_url=url), 9)
     assert [bar.is_critical for bar in found.bars] == [True, True, False]
     assert found.bars[1].name == "hero.jpg"
+
+
+def test_objects_are_counted_by_protocol():
+    objects = [sample_object(**(TIMES | {"protocol": name})) for name in ("h2", "h3", "h3", None)]
+    found = waterfall_of(load(*objects), 9)
+    assert found.protocols == {"h2": 1, "h3": 2}
+    assert [bar.as_json()["protocol"] for bar in found.bars] == ["h2", "h3", "h3", None]

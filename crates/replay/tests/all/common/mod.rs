@@ -98,6 +98,7 @@ pub fn options() -> ServerOptions {
         addresses: vec!["127.0.0.1".parse().unwrap()],
         ports_ephemeral: true,
         rules: Rules::default(),
+        cache_age: None,
         now_ns,
         logs: eyelevel_replay::ConnectionLogs::default(),
         events: Arc::new(|_| ()),
@@ -122,6 +123,7 @@ impl Running {
             addresses: vec!["127.0.0.1".parse().unwrap()],
             ports_ephemeral: true,
             rules: Rules::default(),
+            cache_age: None,
             now_ns,
             logs: eyelevel_replay::ConnectionLogs::default(),
             events: Arc::new(move |event| sink.lock().unwrap().push(event)),
@@ -161,14 +163,18 @@ impl Running {
     }
 
     pub async fn client(&self, host: &str) -> Client {
-        let tls = client_config(&self.authority, self.version, TlsVersion::Tls13).unwrap();
+        self.client_over(host, self.version).await
+    }
+
+    pub async fn client_over(&self, host: &str, version: HttpVersion) -> Client {
+        let tls = client_config(&self.authority, version, TlsVersion::Tls13).unwrap();
         let origin = self
             .site
             .origins()
             .iter()
             .find(|origin| origin.host == host)
             .unwrap();
-        Client::connect(self.address(origin), host, self.version, tls)
+        Client::connect(self.address(origin), host, version, tls)
             .await
             .unwrap()
     }
