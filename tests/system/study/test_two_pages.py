@@ -35,6 +35,7 @@ def pack(folder: Path, bodies: dict[str, tuple[str, bytes]]) -> Path:
 def test_a_page_before_and_after_its_change(labs: None, tmp_path: Path) -> None:
     main, pr = pack(tmp_path / "main", BODIES), pack(tmp_path / "pr", WITH_SCRIPT)
     words = ["ask", main, pr, "--rtt", "40ms", "--blocks", "2", "--json"]
+    words += ["--device", "moto-g", "--cpu-slowdown", "1"]
     done = subprocess.run(
         [*COMMAND, *map(str, words), "--inconclusive", "pass"],
         capture_output=True,
@@ -51,6 +52,8 @@ def test_a_page_before_and_after_its_change(labs: None, tmp_path: Path) -> None:
     for each in loads:
         trial = each["trial"]
         assert trial["stack"] == f"{trial['variant']}/quic"
+        shown = trial["browser"]
+        assert (shown["device"]["name"], shown["cpu_slowdown"]) == ("moto-g", 1)
         key = trial["variant"], trial["site_digest"], trial["seed"]
         blocks.setdefault(trial["block"], set()).add(key)
         assert {item["protocol"] for item in each["objects"]} == {"h3"}

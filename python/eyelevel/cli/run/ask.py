@@ -4,8 +4,9 @@ import contextlib
 import difflib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -30,6 +31,7 @@ from eyelevel.cli.site.record import record_page
 from eyelevel.cli.values import EXAMPLE, is_page_url
 from eyelevel.load.quiet_host import WAIT_S_MAX
 from eyelevel.load.traces import read_stages, read_trace_file
+from eyelevel.plan.browser import BrowserName
 from eyelevel.plan.edits import EDITS, Edit, parse_change
 from eyelevel.plan.file.change import (
     BLOCKS_MAX,
@@ -133,6 +135,19 @@ def ask(
             "an hour by default.",
         ),
     ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(help="Emulate one of `eyelevel list devices`; by default as recorded."),
+    ] = None,
+    cpu_slowdown: Annotated[
+        float | None,
+        typer.Option(
+            help="How many times slower the page's scripts run; by default the device's factor."
+        ),
+    ] = None,
+    browser: Annotated[
+        BrowserName | None, typer.Option(help="The browser that loads the page; `chromium`.")
+    ] = None,
     blocks: Annotated[int, typer.Option(min=2, help="The largest number of blocks.")] = BLOCKS_MAX,
     budget: Annotated[
         str | None,
@@ -180,8 +195,17 @@ def ask(
     _check_asked(after, change, base, stack, is_of_pages=is_of_pages)
     chosen, table, unusual = _networks(networks, users, users_rate, words)
     with_stack = (change or "", stack if is_of_pages else base)
-    steps = after_load or []
-    question = _Question(*with_stack, chosen, blocks, table, _keys(metric, steps, visit, cache_age))
+    keys = {
+        "primary_metric": metric,
+        "device": device,
+        "cpu_slowdown": cpu_slowdown,
+        "browser": browser,
+        "visit": visit,
+        "cache_age_s": cache_age,
+        "after_load": after_load or None,
+    }
+    of_loads = {key: value for key, value in keys.items() if value is not None}
+    question = _Question(*with_stack, chosen, blocks, table, _keys(of_loads))
     places = [str(recording_of(page)) if _is_url(page) else page for page in pages]
     plan = question.plan(places)
     for page in pages:
@@ -196,8 +220,8 @@ def ask(
     usual = DEFAULT_STACK if is_of_pages else DEFAULT_BASE
     names = "-to-".join(each.name for each in plan.variants)
     of_stack = [with_stack[1]] if with_stack[1] != usual else []
-    of_loads = [*filter(None, (metric, visit, cache_age)), *steps]
-    options = [change or names, *of_stack, *unusual, *of_loads]
+    words_of = [each if isinstance(each, list) else [str(each)] for each in of_loads.values()]
+    options = [change or names, *of_stack, *unusual, *chain.from_iterable(words_of)]
     directory = out or Path("results") / _folder(plan.sites[0], options)
     again = "give the same command with --resume"
     execution = Execution(host_wait_s=host_wait_s, trace_files=plan.trace_files)
@@ -298,14 +322,15 @@ def _blocks_within(plan: Plan, budget: str, blocks_max: int) -> int:
     return min(blocks, blocks_max)
 
 
-def _keys(
-    metric: str | None, steps: Sequence[str], visit: str | None, cache_age: str | None
-) -> str:
-    """Return the keys of a plan for a metric, steps after the load, and the visit."""
-    given = {"primary_metric": metric, "visit": visit, "cache_age_s": cache_age}
-    lines = (f"{key} = {toml_text(text)}\n" for key, text in given.items() if text is not None)
-    listed = ", ".join(map(toml_text, steps))
-    return "".join(lines) + (f"after_load = [{listed}]\n" if steps else "")
+def _keys(values: Mapping[str, str | float | list[str]]) -> str:
+    """Return the lines of a plan for settings of its loads."""
+    return "".join(f"{key} = {_toml(value)}\n" for key, value in values.items())
+
+
+def _toml(value: str | float | list[str]) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml_text, value))}]"
+    return toml_text(value) if isinstance(value, str) else f"{value:g}"
 
 
 def _conclude(
