@@ -12,7 +12,11 @@ def answers(archive, tmp_path) -> dict[str, tuple[Any, ...]]:
     run_tool(["archive", "export", str(archive), "--har", str(har)])
     found = {}
     for entry in json.loads(har.read_text(encoding="utf-8"))["log"]["entries"]:
-        said = entry["response"]
-        fields = tuple((each["name"].lower(), each["value"]) for each in said["headers"])
-        found[entry["request"]["url"]] = (said["status"], fields, said["content"].get("text"))
+        response = entry["response"]
+        fields = tuple((each["name"].lower(), each["value"]) for each in response["headers"])
+        found[entry["request"]["url"]] = (
+            response["status"],
+            fields,
+            response["content"].get("text"),
+        )
     return found

@@ -56,14 +56,14 @@ def environments() -> list[bytes]:
 
 def statuses() -> list[bytes]:
     """Return the status of interrupted runs, on this machine and on others."""
-    said = {
+    known = {
         "version": 1, "ending": "interrupted", "started_at": "2026-11-23T19:50:55+00:00",
         "written_at": "2026-11-23T19:55:33+00:00", "outcomes": {"ok": 2, "timeout": 1}, "slots": 13,
         "slots_there": 26, "loads_per_s": 2.5, "left_s": 60.0, "machines_lost": 1,
         "resume": "eyelevel run plan.toml --out run --resume",
     }  # fmt: skip
     here = {"slots": 1, "slots_there": None, "machines_lost": 0, "left_s": 0.0}
-    return [json.dumps(each).encode() for each in (said, said | here)]
+    return [json.dumps(each).encode() for each in (known, known | here)]
 
 
 def stops() -> list[bytes]:

@@ -71,16 +71,16 @@ def keys_in(folders):
 
 
 def main():
-    told = json.loads(sys.stdin.readline())
+    order = json.loads(sys.stdin.readline())
     securities = {"no TLS": without_tls(), "a certificate of its own": Credentials.new().security()}
-    if given := Credentials.of_json(told["credentials"]):
+    if given := Credentials.of_json(order["credentials"]):
         securities[GIVEN] = given.security()
     assert loads(dumps(os.getuid)) is os.getuid
     os.setgroups([])
-    os.setgid(told["uid"])
-    os.setuid(told["uid"])
-    heard = asyncio.run(attempts(told["addresses"], securities))
-    print(json.dumps({"uid": os.getuid(), "heard": heard, "keys": keys_in(told["folders"])}))
+    os.setgid(order["uid"])
+    os.setuid(order["uid"])
+    heard = asyncio.run(attempts(order["addresses"], securities))
+    print(json.dumps({"uid": os.getuid(), "heard": heard, "keys": keys_in(order["folders"])}))
 
 
 if __name__ == "__main__":

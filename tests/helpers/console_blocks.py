@@ -70,23 +70,23 @@ def blocks(text: str) -> list[Block]:
     for fence in _FENCE.finditer(text):
         indent, language, body = fence.groups()
         body = re.sub(rf"^{indent}", "", body, flags=re.MULTILINE)
-        said = _sayings(text[: fence.start()])
+        directives = _sayings(text[: fence.start()])
         line = text.count("\n", 0, fence.start()) + 1
-        if "file" in said:
-            content = _in_place(body, _pairs(said.get("where", "")))
-            found.append(Block(line, file=said["file"], content=content))
+        if "file" in directives:
+            content = _in_place(body, _pairs(directives.get("where", "")))
+            found.append(Block(line, file=directives["file"], content=content))
         elif language == "console":
-            ends = tuple(int(each) for each in said.get("ends", "0").split())
+            ends = tuple(int(each) for each in directives.get("ends", "0").split())
             found.append(
                 Block(
                     line,
                     _commands(body),
-                    not_run=said.get("not run", ""),
-                    run_with=said.get("run with", ""),
-                    where=_pairs(said.get("where", "")),
-                    prepare=said.get("prepare", ""),
+                    not_run=directives.get("not run", ""),
+                    run_with=directives.get("run with", ""),
+                    where=_pairs(directives.get("where", "")),
+                    prepare=directives.get("prepare", ""),
                     ends=ends,
-                    is_shown_of_another="prints otherwise" in said,
+                    is_shown_of_another="prints otherwise" in directives,
                 )
             )
     return found
@@ -104,12 +104,12 @@ def stray_commands(text: str) -> list[str]:
 
 
 def _sayings(before: str) -> dict[str, str]:
-    said = {}
+    directives = {}
     while found := _SAID.search(before.rstrip(" ")):
         name, _, value = found[1].partition(": ")
-        said[name] = value
+        directives[name] = value
         before = before[: found.start()]
-    return said
+    return directives
 
 
 def _pairs(where: str) -> tuple[tuple[str, str], ...]:
@@ -126,20 +126,20 @@ def _in_place(words: str, pairs: tuple[tuple[str, str], ...]) -> str:
 
 def _commands(body: str) -> tuple[Command, ...]:
     commands: list[Command] = []
-    words, shown = "", []
+    words, output = "", []
     is_open = False
     for line in body.splitlines():
         if is_open:
             words += "\n" + line
         elif line.startswith("$ "):
             if words:
-                commands.append(Command(words, "\n".join(shown)))
-            words, shown = line[2:], []
+                commands.append(Command(words, "\n".join(output)))
+            words, output = line[2:], []
         else:
-            shown.append(line)
+            output.append(line)
             continue
         is_open = _wants_more(words)
-    return (*commands, Command(words, "\n".join(shown)))
+    return (*commands, Command(words, "\n".join(output)))
 
 
 def _wants_more(words: str) -> bool:
@@ -148,11 +148,13 @@ def _wants_more(words: str) -> bool:
         return True
     if not re.search(r"<<|\b(?:do|then)\b|['\"{(]", words):
         return False
-    said = subprocess.run(["bash", "-n", "-c", words], capture_output=True, text=True, check=False)
+    checked = subprocess.run(
+        ["bash", "-n", "-c", words], capture_output=True, text=True, check=False
+    )
     return (
-        "unexpected end of file" in said.stderr
-        or "unexpected EOF" in said.stderr
-        or ("delimited by end-of-file" in said.stderr)
+        "unexpected end of file" in checked.stderr
+        or "unexpected EOF" in checked.stderr
+        or ("delimited by end-of-file" in checked.stderr)
     )
 
 
@@ -170,10 +172,10 @@ def script_of(block: Block, to: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def is_shown(shown: str, printed: str) -> bool:
+def is_shown(expected: str, printed: str) -> bool:
     """Return whether what a page shows was printed: in any lines, with any numbers, `...` for
     anything."""
-    parts = [part.split() for part in shown.split("...")]
+    parts = [part.split() for part in expected.split("...")]
     patterns = [r"\s+".join(map(_with_any_numbers, words)) for words in parts]
     return re.search(r"[\s\S]*".join(patterns), printed) is not None
 

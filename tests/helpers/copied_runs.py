@@ -56,8 +56,15 @@ def tree(directory: Path) -> dict[str, bytes]:
 
 def write_machine(directory: Path, machine: str, of_class: int) -> None:
     """Write a machine's file in a run."""
-    shown: dict[str, Any] = {key: [] for key in ("page_load_time_ms", "processor_s", "problems")}
-    document = {"version": 1, "machine": machine, "name": "lab", "slots": 1, "facts": {}, **shown}
+    observed: dict[str, Any] = {key: [] for key in ("page_load_time_ms", "processor_s", "problems")}
+    document = {
+        "version": 1,
+        "machine": machine,
+        "name": "lab",
+        "slots": 1,
+        "facts": {},
+        **observed,
+    }
     file = machine_file(directory, machine)
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps({**document, "class": of_class, "reason": ""}))

@@ -164,7 +164,7 @@ def main() -> None:
         threading.Thread(target=server.serve_forever, daemon=True).start()
     print("ready", flush=True)
     for _ in sys.stdin:
-        heard = {name: sorted(said.copy()) for name, said in HEARD.items()}
+        heard = {name: sorted(lines.copy()) for name, lines in HEARD.items()}
         print(json.dumps({"hits": HITS, "heard": heard, "said": SAID}), flush=True)
 
 

@@ -138,6 +138,6 @@ def escapes(prefix: Sequence[str], *hosts: str) -> tuple[dict[str, object], int]
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    refused = {name for name, said in found.items() if str(said) in errno.errorcode.values()}
-    got = {name: said for name, said in found.items() if name not in refused}
-    return {name: said for name, said in got.items() if ALLOWED.get(name) != said}, len(found)
+    refused = {name for name, answer in found.items() if str(answer) in errno.errorcode.values()}
+    got = {name: answer for name, answer in found.items() if name not in refused}
+    return {name: answer for name, answer in got.items() if ALLOWED.get(name) != answer}, len(found)

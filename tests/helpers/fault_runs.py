@@ -238,13 +238,13 @@ def _remount(disk: Path, flags: int) -> None:
             raise OSError(number, os.strerror(number))
 
 
-def forked(work: Callable[[Path], None], disk: Path, told: Callable[[str], None]) -> int:
+def forked(work: Callable[[Path], None], disk: Path, on_step: Callable[[str], None]) -> int:
     """Do it in a process of its own; as `os.waitstatus_to_exitcode`. One line says what failed."""
     pid = os.fork()
     if pid == 0:
         status = WRONG
         try:
-            with watch_steps(told):
+            with watch_steps(on_step):
                 work(disk)
             status = 0
         except (ExpectedError, OSError) as error:
@@ -285,15 +285,15 @@ class Runs:
             sys.exit(f"{name}: it cannot be prepared")
         shutil.copytree(disk, self._prepared)
         self._before = tree(disk)
-        told = disk.parent / f"{name}.steps"
-        with told.open("w") as file:
+        steps_file = disk.parent / f"{name}.steps"
+        with steps_file.open("w") as file:
 
             def note(step: str) -> None:
                 print(step, file=file, flush=True)
 
             if forked(self._work.do, disk, note) != 0:
                 sys.exit(f"{name}: it fails without a fault")
-        self.steps = told.read_text().splitlines()
+        self.steps = steps_file.read_text().splitlines()
         self._whole = tree(disk)
 
     def _begin_again(self) -> None:

@@ -83,8 +83,8 @@ def main() -> None:
     (folder / "Caddyfile").write_text(CADDY.format(folder=folder, **places))
     nginx = ["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf")]
     caddy = ["caddy", "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
-    said = (folder / "said.txt").open("wb")
-    servers = [subprocess.Popen(each, stdout=said, stderr=said) for each in (nginx, caddy)]
+    log = (folder / "said.txt").open("wb")
+    servers = [subprocess.Popen(each, stdout=log, stderr=log) for each in (nginx, caddy)]
     for address in (about["nginx"], about["caddy"]):
         wait_for(address)
         if not about["is_cold"]:

@@ -28,7 +28,7 @@ def an_object(**changed: Any) -> dict[str, Any]:
 
 
 def a_connection(**in_force: Any) -> dict[str, Any]:
-    told = {
+    event = {
         "congestion_control": "cubic",
         "initial_window_packets": 32,
         "pacing_rate_bytes_s_max": 10**10,
@@ -38,7 +38,7 @@ def a_connection(**in_force: Any) -> dict[str, Any]:
         "key_exchange": "X25519MLKEM768",
         "rtt_ms_min": 24.0,
     }
-    connection = sample_connection(accepted_at_ns=START_NS + 40_000_000, **(told | in_force))
+    connection = sample_connection(accepted_at_ns=START_NS + 40_000_000, **(event | in_force))
     return connection | {"scheme": "https", "ready_at_ns": START_NS + 70_000_000}
 
 

@@ -59,19 +59,19 @@ def read(kind: Kind, content: bytes, folder: Path) -> dict[str, Any]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     placed = place(kind, content, folder)
-    said, printed, crash, status = io.StringIO(), io.StringIO(), "", -1
+    messages, printed, crash, status = io.StringIO(), io.StringIO(), "", -1
     sys.argv = ["eyelevel", *placed.words]
     began_s = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, CPU_S)
     try:
-        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(printed):
+        with contextlib.redirect_stderr(messages), contextlib.redirect_stdout(printed):
             status = command.main()
     except BaseException:
         crash = traceback.format_exc()[-1500:]
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
     return {
-        "status": status, "said": said.getvalue()[-3000:], "printed": printed.getvalue()[:3000],
+        "status": status, "said": messages.getvalue()[-3000:], "printed": printed.getvalue()[:3000],
         "crash": crash, "named": placed.named, "cpu_s": round(time.process_time() - began_s, 3),
     }  # fmt: skip
 

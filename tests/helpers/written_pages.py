@@ -42,11 +42,11 @@ def report_of_grid(folder: Path) -> Path:
 def probes(folder: Path) -> Path:
     """The page on a file of probes: three protocols, failures, a CDN and a group of addresses."""
     file = folder / "probes.jsonl"
-    said = {"event": "attempt", "address": "192.0.2.1", "at_unix_us": 0, "dns_us": 900}
-    said |= {"failure": None, "resumed": False, "split_connection": False}
+    row = {"event": "attempt", "address": "192.0.2.1", "at_unix_us": 0, "dns_us": 900}
+    row |= {"failure": None, "resumed": False, "split_connection": False}
     lines = []
     for number in range(12):
-        own = said | {"host": f"host-{number}.example"}
+        own = row | {"host": f"host-{number}.example"}
         if number % 2:
             own |= {"cnames": [f"host-{number}.example.cdn.cloudflare.net"]}
         for protocol, took_ms in (("tls1.3", 60 + number), ("quic", 45 + number), ("tcp", 30)):

@@ -292,8 +292,8 @@ def description(gains: Sequence[NetworkGain], metric: str, sites: int) -> list[A
     for primary in _by_comparison(gains, metric):
         comparison = primary[0].comparison
         if len(primary) > NETWORKS_NAMED_MAX:
-            said = f"So far on {len(primary)} networks, {comparison}: {_describe_range(primary)}."
-            sentences.append(Answer(said))
+            text = f"So far on {len(primary)} networks, {comparison}: {_describe_range(primary)}."
+            sentences.append(Answer(text))
             continue
         sentences += [
             Answer(
@@ -383,13 +383,13 @@ def _size_in_words(gain: NetworkGain, claimed: bool) -> str:
     difference = gain.difference.value
     if difference is None or not gain.metric.endswith("_ms"):
         return share
-    told = format_ms(abs(difference), math.inf)
-    if told == format_ms(0.0, math.inf):
+    size = format_ms(abs(difference), math.inf)
+    if size == format_ms(0.0, math.inf):
         return share
     if difference * (estimate.value or 0.0) < 0:  # a few slow loads weigh more in ms
         way = "faster" if difference < 0 else "slower"
-        return f"{share}, although the mean is {told} {way}"
-    return f"{told} or {share}"
+        return f"{share}, although the mean is {size} {way}"
+    return f"{size} or {share}"
 
 
 def _format_share(estimate: Estimate, claimed: bool) -> str:
@@ -414,11 +414,11 @@ def _mirror(estimate: Estimate) -> Estimate:
 
 def _describe_basis(gain: NetworkGain, sites: int) -> str:
     """Return the basis of a sentence: metric, sites and loads."""
-    said = f"{title_of(gain.metric)}, {sites} {'site' if sites == 1 else 'sites'}"
+    text = f"{title_of(gain.metric)}, {sites} {'site' if sites == 1 else 'sites'}"
     if gain.timeouts and gain.timeouts.pairs:
         pairs = gain.timeouts.pairs
-        said += f", {pairs} {'load' if pairs == 1 else 'loads'} per stack"
-    return said
+        text += f", {pairs} {'load' if pairs == 1 else 'loads'} per stack"
+    return text
 
 
 def _answers_by_finding(
@@ -510,8 +510,8 @@ def _answers_over_networks(contents: StudyResults) -> list[Answer]:
             reach = f"95{NO_BREAK}% interval {format_change_interval(mean)}"
             answer_text = f"{format_change(mean.value)} ({reach})"
         opening = "So far over" if contents.unfinished else "Over"
-        said = f"{opening} all networks, weighted, {comparison}: {answer_text}."
-        sentences.append(Answer(said))
+        text = f"{opening} all networks, weighted, {comparison}: {answer_text}."
+        sentences.append(Answer(text))
     return sentences
 
 
@@ -533,9 +533,9 @@ def _timeout_sentences(gains: Sequence[NetworkGain]) -> list[str]:
             sum(counts) for counts in zip(*((t.count, t.count_reference, t.pairs) for _, t in late),
                                           strict=True)
         )  # fmt: skip
-        said = f"{own} of {loads} loads with {gains[0].stack} and {other} of {loads}"
+        text = f"{own} of {loads} loads with {gains[0].stack} and {other} of {loads}"
         return [
-            f"Unfinished loads on {len(late)} networks: {said} with {gains[0].reference} did not "
+            f"Unfinished loads on {len(late)} networks: {text} with {gains[0].reference} did not "
             "finish in time; each counts as its limit."
         ]
     return [_timeout_sentence(gain, counts) for gain, counts in late]

@@ -375,13 +375,13 @@ def format_timeouts(*counted: tuple[Timeouts, str]) -> str:
 
     `counted`: the timeouts, and when they happened, such as " before".
     """
-    said = "".join(
+    text = "".join(
         f"; {counts.count} of {counts.pairs} loads against {counts.count_reference} of "
         f"{counts.pairs} timed out{when}"
         for counts, when in counted
         if counts.any
     )
-    return f"{said}, and count as their limit" if said else ""
+    return f"{text}, and count as their limit" if text else ""
 
 
 def explain_inconclusive(

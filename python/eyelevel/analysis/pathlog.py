@@ -181,9 +181,9 @@ def read_head(line: bytes, name: str) -> JsonMapping:
             "is not a path's log, or it is damaged; give one"
         ) from None
     if written != (FORMAT, VERSION, RECORD_BYTES):
-        shown = " ".join(str(part)[:40] for part in written[:2])
+        version = " ".join(str(part)[:40] for part in written[:2])
         raise PathLogError(
-            f"{name}:1: the log is of {' '.join(shown.split())}, not of {FORMAT} {VERSION}; read "
+            f"{name}:1: the log is of {' '.join(version.split())}, not of {FORMAT} {VERSION}; read "
             "it with the version that wrote it"
         )
     if part := _unsound_part(head):

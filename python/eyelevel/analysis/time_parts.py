@@ -256,12 +256,12 @@ def visible_parts(
     return found
 
 
-def _find_carrier(told: pl.Series) -> str | None:
+def _find_carrier(carriers: pl.Series) -> str | None:
     """Return the object that most loads name, or None.
 
-    `told` has the possible objects of each load, one per line.
+    `carriers` has the possible objects of each load, one per line.
     """
-    loads = [of.split("\n") for of in told.drop_nulls()]
+    loads = [of.split("\n") for of in carriers.drop_nulls()]
     counts = Counter(url for urls in loads for url in urls)
     if not counts:
         return None

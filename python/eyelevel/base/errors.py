@@ -177,8 +177,8 @@ REFUSALS: dict[int, tuple[str, str]] = {
 
 def refusal_of(error: OSError) -> str:
     """Return why the system refused, and a remedy."""
-    said = error.strerror or str(error)
-    why, remedy = REFUSALS.get(error.errno or 0, (said, "check that it is there and can be used"))
+    reason = error.strerror or str(error)
+    why, remedy = REFUSALS.get(error.errno or 0, (reason, "check that it is there and can be used"))
     return f"{why}; {remedy}"
 
 
@@ -209,6 +209,6 @@ def unknown(kind: str, word: str, known: Iterable[str]) -> str:
     meant = MEANT.get(kind, {}).get(word.lower())
     word = word if len(word) <= WORD_SHOWN_MAX else f"{word[: WORD_SHOWN_MAX - 3]}..."
     close = meant if meant in names else nearest(word, names)
-    shown = ", ".join(names[:KNOWN_SHOWN_MAX]) + (", ..." if len(names) > KNOWN_SHOWN_MAX else "")
-    hint = f"did you mean `{close}`?" if close else f"known: {shown}"
+    listed = ", ".join(names[:KNOWN_SHOWN_MAX]) + (", ..." if len(names) > KNOWN_SHOWN_MAX else "")
+    hint = f"did you mean `{close}`?" if close else f"known: {listed}"
     return f"unknown {kind} `{word}`; {hint}"

@@ -153,7 +153,9 @@ def about(settings: Any) -> dict[str, About]:
 
 def names_tried(settings: Any) -> dict[str, str]:
     """Return fields' names by the words that users often write for them."""
-    return {word: name for name, said in about(settings).items() for word in said.tried}
+    return {
+        word: name for name, description in about(settings).items() for word in description.tried
+    }
 
 
 _ADAPTERS: dict[type[Settings], Any] = {}

@@ -29,6 +29,6 @@ def load_page(settings: LoadSettings) -> RawLoad:
     logger.info("loading %s in %s", settings.url, settings.browser.browser)
     raw = load(settings)
     detail = f" ({raw.detail})" if raw.detail else ""
-    requests, shown = len(raw.objects), raw.browser_version
-    logger.info("the load in %s ended: %s%s, %d requests", shown, raw.ended, detail, requests)
+    requests, version = len(raw.objects), raw.browser_version
+    logger.info("the load in %s ended: %s%s, %d requests", version, raw.ended, detail, requests)
     return raw

@@ -62,11 +62,11 @@ def disagreement(answer: PageAnswer, events: BrowserEvents) -> str:
 
     A load event that only one of them has is a disagreement, too.
     """
-    for name, said, seen in (
+    for name, reported, seen in (
         ("load event", answer["load"], events.load_ms),
         ("first byte", answer["response"], events.response_ms),
     ):
-        if said is None and seen is not None:
+        if reported is None and seen is not None:
             return f"the browser's events have a {name}, the page's own timings have none"
     if answer["load"] is not None and events.load_ms is None:
         return "the page's own timings have a load event, the browser's events have none"

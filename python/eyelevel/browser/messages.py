@@ -128,5 +128,5 @@ def first_line(text: str) -> str:
 
 def refusal_of(error: object) -> str:
     """Return the error text of a refused command, at most 500 characters."""
-    said = error.get("message") if isinstance(error, dict) else error
-    return str(said)[:500]
+    message = error.get("message") if isinstance(error, dict) else error
+    return str(message)[:500]

@@ -225,9 +225,9 @@ def split_by_steps(raw: RawLoad, steps: Sequence[StepLoad]) -> RawLoad:
     for step, end_ms in zip(steps, [*begun_ms[1:], math.inf], strict=True):
         start_ms = step.started_ms
         first = [frame for frame in raw.frames if frame.at_ms <= start_ms][-1:]
-        shown = [frame for frame in raw.frames if start_ms < frame.at_ms <= end_ms]
+        frames = [frame for frame in raw.frames if start_ms < frame.at_ms <= end_ms]
         objects = [item for item in raw.objects if step.begun_ms <= item.started_ms < end_ms]
-        done.append(replace(step, objects=tuple(objects), frames=(*first, *shown)))
+        done.append(replace(step, objects=tuple(objects), frames=(*first, *frames)))
     return replace(
         raw,
         objects=tuple(item for item in raw.objects if item.started_ms < begun_ms[0]),

@@ -97,11 +97,11 @@ def doctor(
 
 def show(findings: Sequence[Finding]) -> None:
     """Print a table, and below it the remedies unwrapped, so that commands can be copied."""
-    shown = table("", "what", "found")
+    listing = table("", "what", "found")
     colours = {"ok": "green", "warning": WARNING_STYLE, "missing": "red"}
     for finding in findings:
-        shown.add_row(colour(finding.state, colours[finding.state]), finding.name, finding.found)
-    results.print(shown)
+        listing.add_row(colour(finding.state, colours[finding.state]), finding.name, finding.found)
+    results.print(listing)
     todo = [finding for finding in findings if finding.state != "ok"]
     if todo:
         results.print("\nWhat to do:")
@@ -223,8 +223,8 @@ def _container(works: bool) -> list[Finding]:
     if works:
         return [Finding("the container", "ok", "allows labs")]
     found = [
-        Finding(f"the container's {name}", "missing", said, f"start it with {remedy} ({GUIDE})")
-        for name, said, remedy in hindrances()
+        Finding(f"the container's {name}", "missing", reason, f"start it with {remedy} ({GUIDE})")
+        for name, reason, remedy in hindrances()
     ]
     return found or [Finding("the container", "missing", "forbids labs", f"see {GUIDE}")]
 

@@ -86,13 +86,13 @@ def list_presets(
 
 def _print(rows: list[dict[str, str]]) -> None:
     numbers = tuple(title for title, text in rows[0].items() if text[:1].isdigit())
-    shown = table(*rows[0], right=numbers, whole=tuple(rows[0]))
+    listing = table(*rows[0], right=numbers, whole=tuple(rows[0]))
     # Names are for copying, and single words must not be cut: narrow the other columns.
-    for column in shown.columns:
+    for column in listing.columns:
         column.no_wrap = column.header in _WHOLE
     for row in rows:
-        shown.add_row(*row.values())
-    results.print(shown)
+        listing.add_row(*row.values())
+    results.print(listing)
 
 
 def _select_named(lines: list[Listed], name: str) -> list[Listed]:
@@ -179,8 +179,8 @@ def _corpora() -> list[Listed]:
         }
         for each in PUBLISHED_LISTS.values()
     ]
-    shown = ("name", "kind", "sites", "what")
-    return [Listed(one, {key: str(one[key]) for key in shown}) for one in (*made, *published)]
+    columns = ("name", "kind", "sites", "what")
+    return [Listed(one, {key: str(one[key]) for key in columns}) for one in (*made, *published)]
 
 
 _LINES: dict[Kind, Callable[[], list[Listed]]] = {

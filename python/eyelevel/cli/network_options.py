@@ -65,8 +65,12 @@ def with_network_options(
 
         @wraps(command)
         def with_options(**given: object) -> None:
-            said = {field.name: given.pop(field.name, None) for field in fields(NetworkWords)}
-            words = {name: None if text is None else str(text) for name, text in said.items()}
+            given_words = {
+                field.name: given.pop(field.name, None) for field in fields(NetworkWords)
+            }
+            words = {
+                name: None if text is None else str(text) for name, text in given_words.items()
+            }
             command(**given, **{place: NetworkWords(**words)})
 
         with_signature = signature.replace(parameters=parameters)

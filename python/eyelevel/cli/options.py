@@ -100,27 +100,27 @@ def _parameters() -> list[inspect.Parameter]:
     ]
 
 
-def _flag(name: str, said: About) -> str:
-    return said.flag or f"--{name.replace('_', '-')}"
+def _flag(name: str, about: About) -> str:
+    return about.flag or f"--{name.replace('_', '-')}"
 
 
-def _default(value: object, said: About) -> object:
+def _default(value: object, about: About) -> object:
     if value == ():
-        return "" if said.separator else None
+        return "" if about.separator else None
     return value
 
 
-def _option(name: str, default: object, said: About) -> object:
+def _option(name: str, default: object, about: About) -> object:
     """Return a setting's option.
 
     Values that the command line cannot check are text, validated like a plan's.
     """
-    flag, help_text = _flag(name, said), f"{said.text[0].upper()}{said.text[1:]}."
+    flag, help_text = _flag(name, about), f"{about.text[0].upper()}{about.text[1:]}."
     kind, bounds = _kind(annotations_of(Browser)[name])
     if kind is bool:
         flags = (f"{flag}/--no-{flag[2:]}",) if default else (flag,)
         return Annotated[bool, typer.Option(*flags, help=help_text)]
-    if get_origin(kind) is tuple and not said.separator:
+    if get_origin(kind) is tuple and not about.separator:
         return Annotated[list[str] | None, typer.Option(flag, help=f"{help_text} Repeatable.")]
     if get_origin(kind) is Literal:
         return Annotated[kind, typer.Option(flag, help=help_text)]

@@ -42,8 +42,8 @@ class Screen(Console):
         Rich would also break lines at no-break spaces, so another character replaces them
         meanwhile.
         """
-        shown = escape_control_characters(text).replace(NO_BREAK, _HELD)
-        return super().render_str(shown, **options)  # type: ignore[arg-type]
+        escaped = escape_control_characters(text).replace(NO_BREAK, _HELD)
+        return super().render_str(escaped, **options)  # type: ignore[arg-type]
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -53,19 +53,19 @@ class Screen(Console):
             if segment.control:
                 yield segment
             else:
-                shown = escape_control_characters(segment.text).replace(_HELD, NO_BREAK)
-                yield Segment(shown, segment.style)
+                escaped = escape_control_characters(segment.text).replace(_HELD, NO_BREAK)
+                yield Segment(escaped, segment.style)
 
-    def waiting(self, said: str) -> "Waiting":
+    def waiting(self, message: str) -> "Waiting":
         """Show a spinner with text while a block runs."""
-        return Waiting(said, self)
+        return Waiting(message, self)
 
 
 class Waiting:
     """The text of a spinner; Rich's own would parse it as markup."""
 
-    def __init__(self, said: str, screen: Screen) -> None:
-        self._status = Status(Text(escape_control_characters(said)), console=screen)
+    def __init__(self, message: str, screen: Screen) -> None:
+        self._status = Status(Text(escape_control_characters(message)), console=screen)
 
     def __enter__(self) -> "Waiting":
         self._status.start()
@@ -74,9 +74,9 @@ class Waiting:
     def __exit__(self, *_: object) -> None:
         self._status.stop()
 
-    def update(self, said: str) -> None:
+    def update(self, message: str) -> None:
         """Replace the text."""
-        self._status.update(Text(escape_control_characters(said)))
+        self._status.update(Text(escape_control_characters(message)))
 
 
 class LogLines:
@@ -135,16 +135,16 @@ def table(
     Columns named in `right` are right-aligned numbers; those in `whole` are never cut, since their
     values differ only at the end.
     """
-    shown = _Fitting(
+    fitting = _Fitting(
         title=title, title_justify="left", box=None, pad_edge=False, padding=(0, _GAP, 0, 0)
     )
     for column in columns:
-        shown.add_column(
+        fitting.add_column(
             column,
             justify="right" if column in right else "left",
             overflow="fold" if column in whole else "ellipsis",
         )
-    return shown
+    return fitting
 
 
 _GAP = 2

@@ -47,7 +47,7 @@ def hindrances(process: Path = Path("/proc/self")) -> list[Hindrance]:
         "/proc": _hidden(process),
         "AppArmor": _profile(process),
     }
-    return [Hindrance(name, said, REMEDIES[name]) for name, said in found.items() if said]
+    return [Hindrance(name, reason, REMEDIES[name]) for name, reason in found.items() if reason]
 
 
 def _filter(process: Path) -> str:

@@ -64,17 +64,17 @@ def list_taken(
     command: Command, kind: type[TyperArgument | TyperOption], within: Context
 ) -> list[Taken]:
     """Return a command's arguments or options, in order of declaration."""
-    shown = (each.get_help_record(within) for each in command.params if isinstance(each, kind))
-    return [_describe_taken(kind, *record) for record in shown if record]
+    records = (each.get_help_record(within) for each in command.params if isinstance(each, kind))
+    return [_describe_taken(kind, *record) for record in records if record]
 
 
 def readable(command: Command) -> Command:
     """Make a command and its subcommands format help and errors by this module."""
-    said = {
+    messages = {
         "format_help": lambda within, formatter: formatter.write(_help(command, within)),
         "collect_usage_pieces": lambda within: _pieces(command, within),
     }
-    for name, function in said.items():
+    for name, function in messages.items():
         setattr(command, name, function)
     for inner in command.commands.values() if isinstance(command, TyperGroup) else ():
         readable(inner)
@@ -113,17 +113,17 @@ def _describe_taken(kind: type, spelt: str, help: str) -> Taken:
     elif given:
         name += f" {_KINDS.get(given, given)}"
     meaning, _, facts = help.partition("  [")
-    shown = facts.removesuffix("]").split("; ") if facts else []
+    details = facts.removesuffix("]").split("; ") if facts else []
     if " / --" in spelt:  # the two names of a boolean flag
         name, off = name.split(" / ")
-        if "default: " + off.removeprefix("--") in shown:
-            shown = []
+        if "default: " + off.removeprefix("--") in details:
+            details = []
         else:
-            name, shown = f"{name} / {off}", [each.replace(": ", ": --") for each in shown]
+            name, details = f"{name} / {off}", [each.replace(": ", ": --") for each in details]
     sentences = [" ".join(meaning.split())] if meaning else []
     if is_list and kind is TyperOption and "epeatable" not in meaning:
         sentences.append("Repeatable.")
-    sentences += map(_fact, shown)
+    sentences += map(_fact, details)
     return Taken(name, " ".join(sentences))
 
 
@@ -139,28 +139,28 @@ def _fact(text: str) -> str:
 def _help(command: Command, within: Context) -> str:
     """Return the complete help, at the width of the terminal."""
     width = min(results.width, WIDTH_MAX)
-    shown = Text()
+    text = Text()
     called = f"{within.command_path} {usage(command, within)}"
     behind = " " * len("Usage: ")
-    shown.append("Usage: ", "bold")
-    shown.append(textwrap.fill(called, width - len(behind)).replace("\n", f"\n{behind}") + "\n")
+    text.append("Usage: ", "bold")
+    text.append(textwrap.fill(called, width - len(behind)).replace("\n", f"\n{behind}") + "\n")
     for paragraph in (command.help or "").split("\n\n"):
-        shown.append("\n").append(textwrap.fill(" ".join(paragraph.split()), width) + "\n")
+        text.append("\n").append(textwrap.fill(" ".join(paragraph.split()), width) + "\n")
     listed = {
         "Arguments": list_taken(command, TyperArgument, within),
         "Options": [*list_taken(command, TyperOption, within), HELP],
     }
     for title, rows in listed.items():
         if rows:
-            shown.append(f"\n{title}:\n", "bold")
-            _append(shown, rows, width)
+            text.append(f"\n{title}:\n", "bold")
+            _append(text, rows, width)
     groups = _commands(command)
     begin = _begin_of([row for rows in groups.values() for row in rows])
     for title, rows in groups.items():
-        shown.append(f"\n{title}:\n", "bold")
-        _append(shown, rows, width, begin)
+        text.append(f"\n{title}:\n", "bold")
+        _append(text, rows, width, begin)
     results.begin_capture()
-    results.print(shown, soft_wrap=True, end="")
+    results.print(text, soft_wrap=True, end="")
     return results.end_capture().rstrip("\n")
 
 
@@ -181,13 +181,13 @@ def _begin_of(rows: list[Taken]) -> int:
     return INDENT + max(lengths, default=0) + 2
 
 
-def _append(shown: Text, rows: list[Taken], width: int, begin: int = 0) -> None:
+def _append(text: Text, rows: list[Taken], width: int, begin: int = 0) -> None:
     begin = begin or _begin_of(rows)
     for name, meaning in rows:
         lines = textwrap.wrap(meaning, width - begin, break_on_hyphens=False) or [""]
-        shown.append(" " * INDENT).append(name, "cyan")
+        text.append(" " * INDENT).append(name, "cyan")
         if len(name) > NAME_WIDTH_MAX:
-            shown.append("\n" + " " * begin)
+            text.append("\n" + " " * begin)
         else:
-            shown.append(" " * (begin - INDENT - len(name)))
-        shown.append(("\n" + " " * begin).join(lines) + "\n")
+            text.append(" " * (begin - INDENT - len(name)))
+        text.append(("\n" + " " * begin).join(lines) + "\n")

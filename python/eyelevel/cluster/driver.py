@@ -103,10 +103,10 @@ def cluster_driver(
     @contextmanager
     def driver(accounts: Accounts, interrupted: Interrupted) -> Iterator[Slots]:
         fleet = read_fleet(directory, allow_heterogeneous=allow_heterogeneous)
-        said = [""]
+        messages = [""]
 
         def record_and_report(line: str) -> None:
-            said.append(line)
+            messages.append(line)
             report(line)
 
         def admissions(submit: Submit) -> Admissions:
@@ -119,7 +119,7 @@ def cluster_driver(
             def observe(slots: Collection[str], refused: Collection[str]) -> None:
                 accounts.elsewhere(len(slots), len(refused))
                 if place.slots_here and refused:
-                    raise LaterError(f"loading with --cluster {where}: {said[-1]}")
+                    raise LaterError(f"loading with --cluster {where}: {messages[-1]}")
                 presence.see(slots, refused)
 
             slots = ClusterSlots(connection, work, accounts.start, admissions, observe)

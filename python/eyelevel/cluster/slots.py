@@ -486,16 +486,16 @@ class ClusterSlots:
         """
         slot = answer.slot
         try:
-            said = answer.result()
+            answered = answer.result()
         except KilledWorker:
             del self._addresses[slot]
             return self._remove(slot, is_blamed=False)
         except AnswerLostError:
             return self._drop(slot)
         except ExpectedError as error:
-            said = error
+            answered = error
         except Exception as error:  # a machine of another version may lack the function
-            said = LabError(
+            answered = LabError(
                 f"it cannot say what it is ({_one_line(error)}); have the same eyelevel there"
             )
-        return self._note_added(self._admissions.on_answer(slot, answer.future, said))
+        return self._note_added(self._admissions.on_answer(slot, answer.future, answered))

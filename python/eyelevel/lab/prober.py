@@ -87,8 +87,8 @@ class ProbeTarget:
         line = self._process.stdout.readline()
         if not line:
             _, errors = self._process.communicate(timeout=END_TIMEOUT_S)
-            said = errors.decode().strip().removeprefix(f"{NAME}: ")
-            raise LabError(said or silent_failure("probe-target"))
+            message = errors.decode().strip().removeprefix(f"{NAME}: ")
+            raise LabError(message or silent_failure("probe-target"))
         self.authority_pem = json.loads(line)["authority_pem"]
         return self
 

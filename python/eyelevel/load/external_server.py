@@ -30,8 +30,8 @@ _TCP_LISTEN = "0A"
 
 def find_opened_paths(server: ExternalServer) -> list[tuple[str, Path]]:
     """Return the paths outside of the system that a server would see, with their names."""
-    shown = [(word, Path(word).absolute()) for word in server.command if _names_file(word)]
-    return [*shown, *((path, _expand_user(path)) for path in server.paths)]
+    paths = [(word, Path(word).absolute()) for word in server.command if _names_file(word)]
+    return [*paths, *((path, _expand_user(path)) for path in server.paths)]
 
 
 def with_server(base: Stack, name: str, server: ExternalServer) -> Stack:
@@ -94,8 +94,8 @@ def start_served_lab(stack: Stack, archive: str, config: LabConfig) -> Iterator[
 
 @contextmanager
 def _run_server(server: ExternalServer, place: Place, lab: Lab, stack: Stack) -> Iterator[None]:
-    command, shown = _make_absolute(server.command)
-    readable = (place.folder, *shown, *map(_require_path, server.paths))
+    command, paths = _make_absolute(server.command)
+    readable = (place.folder, *paths, *map(_require_path, server.paths))
     work = place.folder / WORK
     with (place.folder / SAID).open("wb") as output:
         process = subprocess.Popen(
@@ -116,15 +116,15 @@ def _run_server(server: ExternalServer, place: Place, lab: Lab, stack: Stack) ->
 
 def _make_absolute(command: Sequence[str]) -> tuple[list[str], list[Path]]:
     """Return the command with absolute paths for the files that it names, and those files."""
-    absolute, shown = [], []
+    absolute, paths = [], []
     for word in command:
         if _names_file(word):
             # Not resolved: a virtual environment's Python is a link that determines its location.
             path = Path(word).absolute()
-            shown.append(path)
+            paths.append(path)
             word = str(path)
         absolute.append(word)
-    return absolute, shown
+    return absolute, paths
 
 
 def _names_file(word: str) -> bool:
@@ -184,13 +184,13 @@ def _is_listening(entered: Path, outside: Path, addresses: int, *, over_quic: bo
     return any(not address.strip("0") for address in bound) or len(bound) >= addresses
 
 
-def _describe_end(command: Sequence[str], said: Path) -> str:
-    ended = f"the server `{' '.join(command)}` ended by itself; {_format_output(said)}"
+def _describe_end(command: Sequence[str], output: Path) -> str:
+    ended = f"the server `{' '.join(command)}` ended by itself; {_format_output(output)}"
     return f"{ended}; correct its command"
 
 
-def _format_output(said: Path) -> str:
-    words = said.read_bytes()[-ERROR_BYTES_MAX:].decode(errors="replace").split()
+def _format_output(output: Path) -> str:
+    words = output.read_bytes()[-ERROR_BYTES_MAX:].decode(errors="replace").split()
     return f"it said: {' '.join(words)}" if words else "it said nothing"
 
 

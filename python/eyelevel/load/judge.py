@@ -191,9 +191,9 @@ def _is_page_lost(load: Observed) -> bool:
         return False
     failed = [item["failed"] for item in load.objects if item["failed"]]
     errors = _ERROR.findall(load.detail)
-    told = [next((each for each in failed if each.startswith(e)), e) for e in errors]
-    return any(map(is_network_loss, told)) and not any(
-        server_fault(error, load.connections) for error in told
+    exact = [next((each for each in failed if each.startswith(e)), e) for e in errors]
+    return any(map(is_network_loss, exact)) and not any(
+        server_fault(error, load.connections) for error in exact
     )
 
 

@@ -243,16 +243,16 @@ def trial_result(
 ) -> TrialResult:
     """Return the record of one load with its frames and logs; `host` is the record's."""
     frames, steps = pictures.frames, pictures.steps
-    told = raw.as_record() if raw else {"navigation": None, "objects": [], "browser": {}}
-    browser = {**told["browser"], "final_picture": pictures.final}
+    observed = raw.as_record() if raw else {"navigation": None, "objects": [], "browser": {}}
+    browser = {**observed["browser"], "final_picture": pictures.final}
     record = {
         "version": RECORD_VERSION,
         "trial": trial.record_key(),
         "outcome": outcome,
         "outcome_detail": detail,
         "started_at": started_at,
-        "navigation": told["navigation"],
-        "objects": told["objects"],
+        "navigation": observed["navigation"],
+        "objects": observed["objects"],
         "requests": list(summary.requests),
         "connections": list(summary.connections),
         "path": summary.path,
@@ -261,7 +261,7 @@ def trial_result(
             summary.cross_traffic,
             raw.navigation_start_ns if raw else None,
             raw.navigation.page_load_time_ms if raw else None,
-            told["objects"],
+            observed["objects"],
         ),
         "host": dict(host),
         "browser": browser,

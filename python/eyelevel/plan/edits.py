@@ -182,13 +182,13 @@ def parse_edit(table: Mapping[str, object]) -> Edit:
 
     Raises ValueError, one line with the way out.
     """
-    shown = ", ".join(map(str, table)) or "nothing"
+    keys = ", ".join(map(str, table)) or "nothing"
     names = [key for key in table if key in _BY_NAME]
     if len(names) != 1:
         others = [key for key in table if key not in ("in", "with", "priority")]
         if not names and others:
             raise ValueError(unknown("edit", str(others[0]), _BY_NAME))
-        raise ValueError(f"an edit has one of {', '.join(_BY_NAME)}, and this has {shown}")
+        raise ValueError(f"an edit has one of {', '.join(_BY_NAME)}, and this has {keys}")
     kind = _BY_NAME[names[0]]
     allowed = {kind.name, *([kind.second] if kind.second else [])}
     allowed |= {"in"} if kind.within != "none" else set()

@@ -90,10 +90,10 @@ def _rank(row: JsonMapping) -> tuple[object, ...]:
 def describe_evidence(row: JsonMapping) -> str:
     """Return the evidence for a CDN's hosts as text, such as `CNAME 12, Server 3`."""
     counts = {title: row[f"hosts_by_{way}"] for way, title in WAYS.items()}
-    told = {title: count for title, count in counts.items() if count}
-    if len(told) == 1:
-        return next(iter(told))
-    return ", ".join(f"{title} {count}" for title, count in told.items()) or "nothing"
+    nonzero = {title: count for title, count in counts.items() if count}
+    if len(nonzero) == 1:
+        return next(iter(nonzero))
+    return ", ".join(f"{title} {count}" for title, count in nonzero.items()) or "nothing"
 
 
 def _count_connected(cdn: str, part: pl.DataFrame) -> list[JsonObject]:
@@ -246,9 +246,9 @@ def attribute_cdns(
         return list(tables)
     chained = [table.with_columns(chain=pl.col("cnames").list.join(" ")) for table in tables]
     rows = pl.concat(chained)
-    told = _name_cdn(rows, marks or read_marks())
+    named = _name_cdn(rows, marks or read_marks())
     answers = pl.DataFrame(
-        [(*key, *answer) for key, answer in told.items()],
+        [(*key, *answer) for key, answer in named.items()],
         schema=dict.fromkeys([*_KEY, "cdn", "cdn_by"], pl.String),
         orient="row",
     )
@@ -266,15 +266,15 @@ Key = tuple[str, str | None, str | None]
 def _name_cdn(rows: pl.DataFrame, marks: Marks) -> dict[Key, tuple[str, str]]:
     """Return (CDN, evidence) for each host, address and chain of names."""
     servers = _by_server(rows, marks)
-    told: dict[Key, tuple[str, str]] = {}
+    named: dict[Key, tuple[str, str]] = {}
     left: list[tuple[Key, str | None]] = []
     hosts_of_group: dict[str, set[str]] = defaultdict(set)
     for host, address, chain in rows.select(_KEY).unique().sort(_KEY).iter_rows():
         key = (host, address, chain)
         if cdn := marks.of_names([host, *(chain or "").split()]):
-            told[key] = cdn, "cname"
+            named[key] = cdn, "cname"
         elif address and (cdn := servers.get((host, address))):
-            told[key] = cdn, "server"
+            named[key] = cdn, "server"
         else:
             group = group_of(address)
             left.append((key, group))
@@ -282,8 +282,8 @@ def _name_cdn(rows: pl.DataFrame, marks: Marks) -> dict[Key, tuple[str, str]]:
                 hosts_of_group[group].add(host)
     for key, group in left:
         is_group = group is not None and len(hosts_of_group[group]) >= HOSTS_MIN
-        told[key] = (GROUP + str(group), "address") if is_group else (UNKNOWN, UNKNOWN)
-    return told
+        named[key] = (GROUP + str(group), "address") if is_group else (UNKNOWN, UNKNOWN)
+    return named
 
 
 def _by_server(rows: pl.DataFrame, marks: Marks) -> dict[tuple[str, str], str]:

@@ -271,21 +271,21 @@ def describe_owner(descriptor: int, locks: Path = LOCKS) -> str:
     pid = _owner(os.fstat(descriptor), locks)
     if pid is None:
         return "another process"
-    said = f"process {pid}"
+    owner = f"process {pid}"
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         started_s = float(fields[_START_FIELD]) / _CLOCK_TICKS_PER_S
     except (OSError, ValueError, IndexError):
-        return said
+        return owner
     running_s = time.clock_gettime(time.CLOCK_BOOTTIME) - started_s
     since = time.strftime("%Y-%m-%d %H:%M", time.localtime(time.time() - running_s))
     # Users know `python .venv/bin/eyelevel run` as `eyelevel run`.
     names = [word.decode(errors="replace") for word in words]
     called = next((n for n, name in enumerate(names) if Path(name).name == "eyelevel"), 0)
     command = " ".join([Path(names[called]).name, *names[called + 1 :]])
-    shown = "".join(sign if sign.isprintable() else "?" for sign in command)
-    return f"{said} since {since} ({shown[:_SHOWN_CHARACTERS_MAX]})"
+    printable = "".join(sign if sign.isprintable() else "?" for sign in command)
+    return f"{owner} since {since} ({printable[:_SHOWN_CHARACTERS_MAX]})"
 
 
 def _owner(status: os.stat_result, locks: Path) -> int | None:
@@ -312,10 +312,10 @@ def report_step(step: str) -> None:
 
 
 @contextmanager
-def watch_steps(told: Callable[[str], None]) -> Iterator[None]:
-    """Call `told` with the name of each step that this process begins within the block."""
+def watch_steps(on_step: Callable[[str], None]) -> Iterator[None]:
+    """Call `on_step` with the name of each step that this process begins within the block."""
     global _told
-    _told = told
+    _told = on_step
     try:
         yield
     finally:

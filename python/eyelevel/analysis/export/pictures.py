@@ -53,8 +53,8 @@ def write_video(frames: Frames, label: str, path: Path) -> None:
         )
     count = int(end_ms * FRAMES_PER_S / 1e3) + 1
     times_ms = [number * 1e3 / FRAMES_PER_S for number in range(count)]
-    shown = frames.at(times_ms)
-    first = add_caption(shown[0], shown[0].picture.shape[1], label, format_seconds(0))
+    drawn = frames.at(times_ms)
+    first = add_caption(drawn[0], drawn[0].picture.shape[1], label, format_seconds(0))
     command = ["ffmpeg", "-v", "error", "-nostdin", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24"]
     command += ["-s", f"{first.width}x{first.height}", "-r", str(FRAMES_PER_S), "-i", "-"]
     command += ["-c:v", "libx264", "-preset", "fast", "-crf", "18", "-pix_fmt", "yuv420p"]
@@ -66,7 +66,7 @@ def write_video(frames: Frames, label: str, path: Path) -> None:
                 [*command, stream.name], stdin=subprocess.PIPE, stderr=subprocess.PIPE
             ) as encoder,
         ):
-            last_line = _feed(encoder, shown, times_ms, label)
+            last_line = _feed(encoder, drawn, times_ms, label)
             if encoder.wait() != 0:
                 raise ExportError(
                     f"writing {path}: ffmpeg says {last_line or encoder.returncode}; check that "
@@ -134,12 +134,12 @@ def format_seconds(at_ms: float) -> str:
 
 
 def _feed(
-    encoder: subprocess.Popen[bytes], shown: list[Frame], times_ms: list[float], label: str
+    encoder: subprocess.Popen[bytes], drawn: list[Frame], times_ms: list[float], label: str
 ) -> str:
     """Write the images to the encoder, and return the last line of its messages."""
     assert encoder.stdin is not None and encoder.stderr is not None
     try:
-        for frame, at_ms in zip(shown, times_ms, strict=True):
+        for frame, at_ms in zip(drawn, times_ms, strict=True):
             picture = add_caption(frame, frame.picture.shape[1], label, format_seconds(at_ms))
             encoder.stdin.write(picture.tobytes())
         encoder.stdin.close()

@@ -92,7 +92,7 @@ def machine_rows(
     for machine, of_class, loads, failures in counted.iter_rows():
         known = documents.get(machine or "", {})
         retired = [f"slot {each['slot']}: {each['reason']}" for each in known.get("retired", ())]
-        said = [known.get("reason", ""), *retired]
+        reasons = [known.get("reason", ""), *retired]
         rows.append(
             MachineRow(
                 machine or "",
@@ -100,7 +100,7 @@ def machine_rows(
                 of_class,
                 loads,
                 failures,
-                "; ".join(filter(None, said)),
+                "; ".join(filter(None, reasons)),
             )
         )
     return tuple(sorted(rows, key=lambda row: (row.name, row.machine)))

@@ -141,7 +141,7 @@ def video_metrics(recorded: Recorded, floored: bool = True) -> VideoMetrics:
     `floored` is Browsertime's convention: whole percent, ignored margins and faint changes, edges
     counted one frame early. Otherwise every change counts wherever it is.
     """
-    shown = frames = without_orange(recorded.frames)
+    visible = frames = without_orange(recorded.frames)
     if floored:
         frames = _without_repeats(_from_render_start(frames, recorded), recorded)
     else:
@@ -174,7 +174,7 @@ def video_metrics(recorded: Recorded, floored: bool = True) -> VideoMetrics:
         perceptual_speed_index_ms=index_from_first_change(times, _similarities(kept)),
         contentful_speed_index_ms=index_from_first_change(times, contents),
         visual_progress=progress,
-        settled=_is_settled(shown, recorded.ended_ms),
+        settled=_is_settled(visible, recorded.ended_ms),
     )
 
 
@@ -297,9 +297,9 @@ def _pointer_hidden(picture: Picture) -> Picture:
     height, width, _ = picture.shape
     tall, wide = int(height * POINTER_SHARE), int(width * POINTER_SHARE)
     top, left = int(height / 2 - tall / 2), int(width / 2 - wide / 2)
-    shown = picture.copy()
-    shown[top : top + tall, left : left + wide] = 255
-    return shown
+    copy = picture.copy()
+    copy[top : top + tall, left : left + wide] = 255
+    return copy
 
 
 def _select_area(

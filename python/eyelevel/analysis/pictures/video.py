@@ -69,8 +69,8 @@ def read_video(path: Path, cropped: bool = True) -> Recorded:
     ]
     with _Decoder(path, ["-vf", ",".join(filters)]) as decoder:
         pictures = list(decoder.pictures())
-        said = decoder.wait()
-    all_ms, kept_ms = (_times_ms(said, place) for place in (0, len(filters) - 1))
+        output = decoder.wait()
+    all_ms, kept_ms = (_times_ms(output, place) for place in (0, len(filters) - 1))
     if len(pictures) != len(kept_ms) or not pictures:
         raise VideoError(
             f"reading {path}: {len(kept_ms)} frames have a time, {len(pictures)} a picture; the "
@@ -106,10 +106,10 @@ def _page_in(path: Path, cropped: bool) -> tuple[Viewport, Viewport, bool]:
     )
 
 
-def _times_ms(said: str, place: int) -> list[int]:
+def _times_ms(output: str, place: int) -> list[int]:
     """Return the display times that the filter at this place printed, in whole milliseconds."""
-    shown = (found for found in _SHOWN.finditer(said) if int(found[1]) == place)
-    return [math.floor(float(found[2]) * 1000) for found in shown]
+    matches = (found for found in _SHOWN.finditer(output) if int(found[1]) == place)
+    return [math.floor(float(found[2]) * 1000) for found in matches]
 
 
 class _Decoder:

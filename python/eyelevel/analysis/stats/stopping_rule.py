@@ -211,11 +211,11 @@ def run_studies(
         medians = np.median(log_ratios[running, :n], axis=1)
         found = decide(rule, n, end, values[running], errors[running], medians)
         signs = np.sign(values[running])
-        said = (found == CLEAR_SIGN) | (found == SMALL)
+        decided = (found == CLEAR_SIGN) | (found == SMALL)
         over = (found != OPEN) | (n == end)
         ended = running[over]
         blocks[ended], state[ended] = n, found[over]
         low[ended], high[ended] = (values - reach)[ended], (values + reach)[ended]
-        claim[ended] = np.where(said, signs, 0)[over]
+        claim[ended] = np.where(decided, signs, 0)[over]
         running = running[~over]
     return Studies(blocks, state, low, high, claim, missed)

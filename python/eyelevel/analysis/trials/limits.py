@@ -28,8 +28,11 @@ def limits_of(record: JsonMapping) -> tuple[float | None, ...]:
     """
     if outlives_visits(record):
         return (None,) * len(LIMITS)
-    in_force = [told["in_force"] for told in record["connections"]]
-    values = [[told[name] for told in in_force if told[name] is not None] for name in LIMITS]
+    in_force = [connection["in_force"] for connection in record["connections"]]
+    values = [
+        [connection[name] for connection in in_force if connection[name] is not None]
+        for name in LIMITS
+    ]
     window, buffer, unsent = values
     return (
         float(sum(window)) if window else None,

@@ -76,7 +76,7 @@ def waits_of(
             sums[place] += share * each_ms
     part_ms, part_share = max(steps, key=lambda step: step[1])
     part = _waits_until(objects, part_ms, painted_ms, waits)
-    told = part.connections_ms + part.first_byte_ms + part.bytes_ms
+    waited_ms = part.connections_ms + part.first_byte_ms + part.bytes_ms
     paint = path_waits(objects, record["navigation"][PAINT_MS])
     return (
         *sums,
@@ -88,7 +88,7 @@ def waits_of(
         part.connections_ms,
         part.first_byte_ms,
         part.bytes_ms,
-        part_ms - told,
+        part_ms - waited_ms,
         "\n".join(find_sources(objects, part_ms, painted_ms)),
     )
 

@@ -70,8 +70,8 @@ class LeftOut:
         """Report the count and the first lines, if there are any."""
         if self.count:
             lines = "1 line is" if self.count == 1 else f"{self.count:,} lines are"
-            shown = "" if self.count <= SHOWN else f", the first {SHOWN} of them"
-            note(f"{lines} left out{shown}:")
+            which = "" if self.count <= SHOWN else f", the first {SHOWN} of them"
+            note(f"{lines} left out{which}:")
         for fault in self.first:
             note(str(fault))
 

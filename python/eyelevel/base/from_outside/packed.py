@@ -100,19 +100,19 @@ def _check_members(pack: zipfile.ZipFile, source: Source) -> dict[str, zipfile.Z
         raise source.too_many()
     for entry in entries:
         name = entry.filename
-        shown = excerpt(name)
+        quoted = excerpt(name)
         if not name or "\0" in entry.orig_filename:
             raise source.refusal("a file in it has no name, or one with a NUL")
         if name in members:
-            raise source.refusal(f"`{shown}` is in it twice")
+            raise source.refusal(f"`{quoted}` is in it twice")
         if entry.flag_bits & _ENCRYPTED:
-            raise source.refusal(f"`{shown}` is encrypted", remedy="get it without a password")
+            raise source.refusal(f"`{quoted}` is encrypted", remedy="get it without a password")
         if entry.compress_type not in _KNOWN:
             raise source.refusal(
-                f"`{shown}` is packed by method {entry.compress_type}, and 0 and 8 are read",
+                f"`{quoted}` is packed by method {entry.compress_type}, and 0 and 8 are read",
                 remedy="pack it as stored or deflated",
             )
         if stat.S_ISLNK(entry.external_attr >> 16):
-            raise source.refusal(f"`{shown}` is a link")
+            raise source.refusal(f"`{quoted}` is a link")
         members[name] = entry
     return members

@@ -29,9 +29,9 @@ def parse_toml(text: str, source: Source) -> "JsonObject":
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        said = _PLACE.match(str(error))
+        match = _PLACE.match(str(error))
         last = str(text.count("\n") + 1)
-        fault, place = (said[1], said[2]) if said else (str(error), last)
+        fault, place = (match[1], match[2]) if match else (str(error), last)
         raise source.refusal(f"not TOML: {fault}", place) from error
     except RecursionError as error:
         raise _too_deep(source) from error

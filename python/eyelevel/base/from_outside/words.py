@@ -44,5 +44,5 @@ def _escape(found: re.Match[str]) -> str:
 def excerpt(value: object) -> str:
     """Return an untrusted value for a message: as one line, shortened and escaped."""
     text = " ".join(str(value)[: 2 * QUOTED_MAX].split())
-    shown = escape_control_characters(text, keep="")
-    return shown if len(shown) <= QUOTED_MAX else shown[: QUOTED_MAX - 3] + "..."
+    escaped = escape_control_characters(text, keep="")
+    return escaped if len(escaped) <= QUOTED_MAX else escaped[: QUOTED_MAX - 3] + "..."

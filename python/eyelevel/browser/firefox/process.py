@@ -69,8 +69,8 @@ class Firefox(BrowserProgram):
     """One running Firefox with its profile and the socket of its BiDi session."""
 
     def __init__(self, settings: LoadSettings, folder: Path, screen: Screen | None) -> None:
-        shown = [X_SOCKETS / f"X{screen.display.strip(':')}"] if screen else []
-        super().__init__(folder, settings.command_prefix, shown)
+        sockets = [X_SOCKETS / f"X{screen.display.strip(':')}"] if screen else []
+        super().__init__(folder, settings.command_prefix, sockets)
         self._settings = settings
         self.extension: Path | None = None
         """Extension to install after the start, if hosts are blocked."""

@@ -125,8 +125,8 @@ class FirefoxTab:
 
         Raises the errors of `BiDi.call` and `PageAnswerError`.
         """
-        said = self.evaluate(f"JSON.stringify({SCRIPT.strip()})", deadline, world=WORLD)
-        answer = check_answer(parse_answer(said))
+        reply = self.evaluate(f"JSON.stringify({SCRIPT.strip()})", deadline, world=WORLD)
+        answer = check_answer(parse_answer(reply))
         origin_ms = answer["timeOrigin"]
 
         def since_origin(wall_ms: float | None) -> float | None:

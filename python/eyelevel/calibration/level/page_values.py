@@ -233,15 +233,15 @@ LIMITED = {
 
 
 def bulk_values(
-    told: JsonMapping, in_force: JsonMapping, down: Arrivals, rtt_ms: float
+    report: JsonMapping, in_force: JsonMapping, down: Arrivals, rtt_ms: float
 ) -> dict[str, Value]:
     """Return the values by name, without those that this transfer lacks."""
     values: dict[str, Value] = {
-        "connect_ms": float(told["connect_ms"]),
-        "tickets": float(told["tickets"]),
+        "connect_ms": float(report["connect_ms"]),
+        "tickets": float(report["tickets"]),
     }
-    if told["certificate_bytes"] is not None:  # cleartext has none
-        values["certificate_bytes"] = float(told["certificate_bytes"])
+    if report["certificate_bytes"] is not None:  # cleartext has none
+        values["certificate_bytes"] = float(report["certificate_bytes"])
     if (share := down.capable_share) is not None:
         values["ecn_share_down"] = share
     for value, name in LIMITED.items():
@@ -254,21 +254,21 @@ def bulk_values(
     return values
 
 
-def late_values(told: JsonMapping, request: JsonMapping, down: Arrivals) -> dict[str, Value]:
+def late_values(report: JsonMapping, request: JsonMapping, down: Arrivals) -> dict[str, Value]:
     """Return the values of an urgent request during a transfer: `late_bytes` and `late_ms`.
 
     The bytes are those that left the server between the request's arrival and the packet with its
     first byte, the time is from the request to that byte. `request`: the server's event.
     """
     came_ns = request["at_ns"] - request["server_us"] * 1000
-    read = np.flatnonzero((down.released_ns > 0) & (down.released_ns <= told["first_byte_ns"]))
+    read = np.flatnonzero((down.released_ns > 0) & (down.released_ns <= report["first_byte_ns"]))
     if not len(read):
         return {}
     between = np.arange(len(down.at_ns)) < read[-1]
     between &= down.at_ns >= came_ns
     return {
         "late_bytes": float(down.wire_bytes[between].sum()),
-        "late_ms": (told["first_byte_ns"] - told["asked_ns"]) / 1e6,
+        "late_ms": (report["first_byte_ns"] - report["asked_ns"]) / 1e6,
     }
 
 

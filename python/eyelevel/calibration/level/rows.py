@@ -268,7 +268,7 @@ def read_known(levels: Sequence[JsonMapping], names: Sequence[str]) -> Known:
 
 def _make_measured_row(aspect: str, scenario: str, measure: Measure, known: Known) -> ExplainedRow:
     place = (aspect, scenario)
-    values = tuple(format_value(told.get(place), measure.unit) for told in known.values)
+    values = tuple(format_value(reported.get(place), measure.unit) for reported in known.values)
     findings = known.findings.get(place, frozenset())
     if findings & APART:
         differs: bool | None = True

@@ -52,9 +52,9 @@ class RowText:
     margin: str
     unit: str
 
-    def with_unit(self, told: str) -> str:
+    def with_unit(self, number: str) -> str:
         """Return a number with its unit; any other text stays as it is."""
-        return f"{told} {self.unit}" if self.unit and told[-1:].isdigit() else told
+        return f"{number} {self.unit}" if self.unit and number[-1:].isdigit() else number
 
 
 def _format_row(row: Row) -> RowText:
@@ -185,8 +185,8 @@ def _sentence(level: Level, word: str, aspects_max: int) -> str:
     named: dict[str, list[str]] = {}
     for row in level["rows"]:
         if row["word"] == word and row["difference"]["value"] is not None:
-            said = _format_row(row)
-            values = f" {said.first} and {said.with_unit(said.second)}"
+            row_text = _format_row(row)
+            values = f" {row_text.first} and {row_text.with_unit(row_text.second)}"
             if len(values) > VALUES_CHARACTERS_MAX:
                 values = ""
             named.setdefault(row["aspect"], []).append(f"{row['scenario']}{values}")
@@ -302,18 +302,18 @@ class Entry:
 
     row: Row
     where: str
-    said: RowText
+    text: RowText
 
     @property
     def title(self) -> str:
         """The aspect, with the unit if its name has none."""
-        unit, name = self.said.unit, self.row["aspect"]
+        unit, name = self.text.unit, self.row["aspect"]
         return name if not unit or unit in name else f"{name}, {unit}"
 
     @property
     def own_lines(self) -> bool:
         """Whether a value is too long for a column."""
-        return max(len(self.said.first), len(self.said.second)) > CELL_CHARACTERS_MAX
+        return max(len(self.text.first), len(self.text.second)) > CELL_CHARACTERS_MAX
 
 
 def level_lines(level: Level, width: int) -> list[Line]:
@@ -405,9 +405,9 @@ class _Table:
         for entry in entries:
             lines.append(Line(self._join(self._cells(entry))))
             if entry.own_lines:
-                lines += [Line(text) for text in self._values(entry.said)]
+                lines += [Line(text) for text in self._values(entry.text)]
             if not self._shape.margin:
-                texts.append(f"margin {entry.said.with_unit(entry.said.margin)}")
+                texts.append(f"margin {entry.text.with_unit(entry.text.margin)}")
             texts.append(why(entry.row, SAMPLES_MIN))
         if moved := effect(first.row):
             texts.append(f"switched alone it moves {moved}")
@@ -415,16 +415,16 @@ class _Table:
             lines += [Line(t, "dim") for t in _hanging(text, self._prose, 2 * _INDENT)]
         return lines
 
-    def _values(self, said: RowText) -> list[str]:
+    def _values(self, row_text: RowText) -> list[str]:
         """Return the lines of long values, each distinct one once."""
-        named = dict(zip(self._names, (said.first, said.second), strict=True))
-        if said.first == said.second:
-            named = {"both": said.first}
+        named = dict(zip(self._names, (row_text.first, row_text.second), strict=True))
+        if row_text.first == row_text.second:
+            named = {"both": row_text.first}
         texts = (f"{name}: {value}" for name, value in named.items())
         return [line for text in texts for line in _hanging(text, self._prose, 2 * _INDENT)]
 
     def _cells(self, entry: Entry) -> tuple[str, ...]:
-        phrases = entry.said
+        phrases = entry.text
         if self._shape.aspect:
             label = f"{entry.title:<{self._title}}{' ' * GAP}{entry.where}"
         else:
@@ -514,9 +514,9 @@ def _lines(names: Sequence[str], rows: Sequence[ExplainedRow], width: int) -> It
         if width < WIDE and merged[0][0]:
             yield Line(label.rstrip())
             label = f"{'':{_INDENT}}"
-        for where, said in merged:
+        for where, row_text in merged:
             head = f"{label}{'':{GAP}}{where:<{WHERE}}" if where else label
-            yield from _beside(head, said, width)
+            yield from _beside(head, row_text, width)
 
 
 def _merge_stacks(
@@ -527,9 +527,9 @@ def _merge_stacks(
     def same(row: ExplainedRow) -> tuple[str, tuple[str, ...]]:
         return row.scenario.partition(" on ")[0], _values(names, row.values)
 
-    for (_, said), group in groupby(rows, same):
+    for (_, row_text), group in groupby(rows, same):
         first, *others = [row.scenario for row in group]
-        yield first + "".join(f", {other.partition(' on ')[2]}" for other in others), said
+        yield first + "".join(f", {other.partition(' on ')[2]}" for other in others), row_text
 
 
 def _values(names: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:
@@ -543,13 +543,13 @@ def _values(names: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{', '.join(stacks)}: {value}" for value, stacks in by_value.items())
 
 
-def _beside(label: str, said: Sequence[str], width: int) -> Iterator[Line]:
+def _beside(label: str, parts: Sequence[str], width: int) -> Iterator[Line]:
     """Yield the texts to the right of a label: on its line if all fit, otherwise one per line."""
     indent = len(label) + GAP
-    joined = BETWEEN.join(said)
+    joined = BETWEEN.join(parts)
     fits = indent + len(joined) <= width
     lines = [
-        line for each in ([joined] if fits else said) for line in _hanging(each, width, indent)
+        line for each in ([joined] if fits else parts) for line in _hanging(each, width, indent)
     ]
     for at, line in enumerate(lines):
         yield Line(line if at else label + line[len(label) :])

@@ -183,8 +183,8 @@ def validate_level(
             if run is not None:
                 kept.add(run)
             elif work.hopeless:
-                raise LabError(work.said[0])
-    level = _level((first, second), work.runs, kept.effects(), tuple(dict.fromkeys(work.said)))
+                raise LabError(work.errors[0])
+    level = _level((first, second), work.runs, kept.effects(), tuple(dict.fromkeys(work.errors)))
     if work.out_of_time:
         level = replace(level, failed=(*level.failed, OUT_OF_TIME))
     return level
@@ -197,7 +197,7 @@ class _Work:
         self, stacks: tuple[Stack, Stack], runs: Sequence[Run], scenarios: Sequence[Scenario]
     ) -> None:
         self.runs = list(runs)
-        self.said: list[str] = []
+        self.errors: list[str] = []
         self._stacks = stacks
         self._scenarios = scenarios
         self._failed: dict[tuple[str, int], int] = {}
@@ -281,7 +281,7 @@ class _Work:
         except LabError as error:
             key = (scenario.name, side)
             self._failed[key] = self._failed.get(key, 0) + 1
-            self.said.append(f"{scenario.name}, {stack.name}: {error}")
+            self.errors.append(f"{scenario.name}, {stack.name}: {error}")
             return None
         finally:
             ended_s = time.monotonic()

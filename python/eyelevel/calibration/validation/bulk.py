@@ -206,7 +206,7 @@ def _run(command: list[str], timeout_s: float) -> JsonObject:
 
 
 def _bulk(
-    told: JsonObject,
+    report: JsonObject,
     log: DirectionLog,
     summary: LabSummary,
     rtt_ms: float,
@@ -214,15 +214,15 @@ def _bulk(
     assert summary.path is not None
     in_force = summary.connections[-1]["in_force"]
     read_late_us = summary.path["down"]["arrival"]["lateness_us_p99"]
-    seconds = told["duration_ms"] / 1e3
+    seconds = report["duration_ms"] / 1e3
     queue = summarise(log)
     packets, span_ms = first_flight(log, rtt_ms)
     return Bulk(
-        body_bytes=told["body_bytes"],
-        duration_ms=told["duration_ms"],
-        connect_ms=told["connect_ms"],
-        goodput_bit_s=told["body_bytes"] * 8 / seconds if seconds else 0.0,
-        complete=told["complete"],
+        body_bytes=report["body_bytes"],
+        duration_ms=report["duration_ms"],
+        connect_ms=report["connect_ms"],
+        goodput_bit_s=report["body_bytes"] * 8 / seconds if seconds else 0.0,
+        complete=report["complete"],
         wire_bytes=int(log.departed_bytes.sum()),
         sent_packets=in_force["sent_packets"] or 0,
         retransmitted_packets=in_force["retransmitted_packets"] or 0,

@@ -29,7 +29,7 @@ def answer_completion(question: Sequence[str]) -> str:
     before, current = line[: int(number) - 1], [*line, ""][min(int(number) - 1, len(line))]
     words = json.loads(Path(__file__).with_name("words.json").read_text("utf-8"))
     found = _find_matches(words, *_rejoin_words(before, current))
-    return "".join(f"{word}\t{said}\n" for word, said in found)
+    return "".join(f"{word}\t{description}\n" for word, description in found)
 
 
 def _rejoin_words(before: list[str], current: str) -> tuple[list[str], str]:
@@ -53,10 +53,15 @@ def _find_matches(words: JsonMapping, before: Sequence[str], current: str) -> Fo
         return _values(options[rest[-1]][0], names, current)
     flag, equals, value = current.partition("=")
     if equals and not behind and options.get(flag, [None])[0] is not None:
-        return [(f"{flag}={each}", said) for each, said in _values(options[flag][0], names, value)]
+        return [
+            (f"{flag}={each}", description)
+            for each, description in _values(options[flag][0], names, value)
+        ]
     if current.startswith("-") and not behind:
-        shown = [(name, said) for name, (_, said) in options.items() if name not in rest]
-        return _beginning([*shown, HELP], current)
+        options_left = [
+            (name, description) for name, (_, description) in options.items() if name not in rest
+        ]
+        return _beginning([*options_left, HELP], current)
     inner = {} if rest else node.get("commands", {})
     listed = [(name, each["help"]) for name, each in inner.items()]
     return _beginning(listed, current) + _argument(node, rest, names, current)
@@ -109,4 +114,4 @@ def _values(kind: str, names: Mapping[str, list[str]], current: str) -> Found:
 
 
 def _beginning(words: Iterable[tuple[str, str]], current: str) -> Found:
-    return [(word, said) for word, said in words if word.startswith(current)]
+    return [(word, description) for word, description in words if word.startswith(current)]

@@ -130,19 +130,19 @@ def _takes(parameter: Any, path: str) -> str:
     return FILES if kind is Path else METAVARS.get(parameter.metavar or "", "")
 
 
-def _short(said: str | None) -> str:
-    return " ".join((said or "").partition("\n\n")[0].split())
+def _short(text: str | None) -> str:
+    return " ".join((text or "").partition("\n\n")[0].split())
 
 
 def _shell_of_path() -> JsonObject:
     """Return the options and the command of the data plane's own shell, from its help."""
     command = [find_binary(), "shell", "--help"]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    shown = re.sub(r"\n {20,}(?=\S)", " ", shown)  # join continuation lines
+    help_text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    help_text = re.sub(r"\n {20,}(?=\S)", " ", help_text)  # join continuation lines
     pattern = re.compile(r"^ +(?:-\w, )?(--[\w-]+)(?: <(\w+)>)? +(.*)$", re.MULTILINE)
     options = {
-        flag: [METAVARS.get(metavar, "") if metavar else None, said]
-        for flag, metavar, said in pattern.findall(shown)
+        flag: [METAVARS.get(metavar, "") if metavar else None, description]
+        for flag, metavar, description in pattern.findall(help_text)
         if flag != "--help"  # common to all commands
     }
     return {"options": options, "arguments": [f"{FILES}..."]}

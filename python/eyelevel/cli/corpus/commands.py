@@ -115,12 +115,12 @@ def _copy(drawn: list[SiteAttributes], out: Path) -> None:
 def _print_strata(sites: list[SiteAttributes], drawn: list[SiteAttributes], by: list[By]) -> None:
     names = {site.name for site in drawn}
     columns = [each.attribute for each in by]
-    shown = table(*columns, "sites", "drawn", right=(*columns, "sites", "drawn"))
+    listing = table(*columns, "sites", "drawn", right=(*columns, "sites", "drawn"))
     for cell in strata(sites, by):
         ranges = [f"{_number(low)} to {_number(high)}" for _, low, high in cell.ranges]
         count = sum(site.name in names for site in cell.sites)
-        shown.add_row(*ranges, str(len(cell.sites)), str(count))
-    results.print(shown)
+        listing.add_row(*ranges, str(len(cell.sites)), str(count))
+    results.print(listing)
 
 
 def _number(value: float) -> str:

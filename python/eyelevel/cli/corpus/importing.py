@@ -178,12 +178,12 @@ class Steps:
         self._passed += passed_over
         self._show(name)
 
-    def _show(self, said: str) -> None:
+    def _show(self, message: str) -> None:
         worked = self._done - self._passed
         each_s = (time.monotonic() - self._began_s) / worked if worked else 0.0
         left_s = each_s * (self._total - self._done)
         left = f"{duration(left_s)} left" if left_s >= 1 else ""
         self._bar.update(
-            self._task, completed=self._done, description=said, left=left, refresh=True
+            self._task, completed=self._done, description=message, left=left, refresh=True
         )
-        self._log.tell(f"{self._done} of {self._total}", left, said)
+        self._log.tell(f"{self._done} of {self._total}", left, message)

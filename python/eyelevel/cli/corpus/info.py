@@ -124,9 +124,9 @@ def read_corpus(corpus: str) -> tuple[list[SiteAttributes], list[Unreadable]]:
 def print_sites(sites: list[SiteAttributes]) -> None:
     """Print one row per site, in the columns of Das's table 5.1."""
     numbers = ("addresses", "objects", "mean object", "total size", "secure", "depth")
-    shown = table("site", *numbers, right=numbers, whole=("site",))
+    listing = table("site", *numbers, right=numbers, whole=("site",))
     for site in sites[:SITES_SHOWN_MAX]:
-        shown.add_row(
+        listing.add_row(
             site.name,
             "-" if site.server_addresses is None else str(site.server_addresses),
             str(site.objects),
@@ -135,23 +135,23 @@ def print_sites(sites: list[SiteAttributes]) -> None:
             f"{site.secure_share:.0%}",
             str(site.dependency_depth),
         )
-    results.print(shown)
+    results.print(listing)
     if len(sites) > SITES_SHOWN_MAX:
         say(results, f"and {len(sites) - SITES_SHOWN_MAX} more; --csv FILE has all")
 
 
 def _print_table(sites: list[SiteAttributes]) -> None:
     numbers = ("least", "median", "largest", "Das 2014")
-    shown = table(f"{len(sites)} sites", *numbers, right=numbers)
+    listing = table(f"{len(sites)} sites", *numbers, right=numbers)
     for name, spread in spreads(sites).items():
         if name == "secure_page":  # a count is clearer for a yes or no
             continue
         values = [
             _format_value(v, spread.unit) for v in (spread.least, spread.median, spread.largest)
         ]
-        shown.add_row(spread.title, *values, _das(name))
+        listing.add_row(spread.title, *values, _das(name))
     results.print()
-    results.print(shown)
+    results.print(listing)
 
 
 def _print_differences(sites: list[SiteAttributes]) -> None:

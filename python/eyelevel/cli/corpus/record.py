@@ -114,10 +114,10 @@ def record_corpus(
     if as_json:
         print_json({"out": str(out)} | dict(counts))
     else:
-        said = f"{counts['recorded']} of {len(seen)} pages recorded, {counts['failed']} failed"
+        text = f"{counts['recorded']} of {len(seen)} pages recorded, {counts['failed']} failed"
         say(
             results,
-            f"{said}; the table is {out / FILE}, checks are in {folder_of(str(out))}",
+            f"{text}; the table is {out / FILE}, checks are in {folder_of(str(out))}",
         )
     end_at("corpus", out, as_json=as_json)
     if not counts["recorded"]:
@@ -151,8 +151,8 @@ class _Session:
             except BrowserStartError:
                 raise
             except (ExpectedError, BrowserError) as error:
-                said = " ".join(str(error).split()) or type(error).__name__
-                reason = said.removeprefix(f"recording {url} failed: ")
+                detail = " ".join(str(error).split()) or type(error).__name__
+                reason = detail.removeprefix(f"recording {url} failed: ")
             entry = Entry(name, url, "failed" if reason else "recorded", reason)
             # The entry first: a file without one would be taken for the user's own.
             self.ledger.put(entry)
@@ -171,8 +171,8 @@ class _Session:
         member = Member(entry.name, str(recording_in(self.out, entry)))
         check, is_kept = check_member(member, folder_of(str(self.out)), self.loads)
         if check.reason:
-            said = f"recorded, but not fit to be measured: {check.reason}"
-            say(screen, f"{entry.source}: {said}")
+            reason = f"recorded, but not fit to be measured: {check.reason}"
+            say(screen, f"{entry.source}: {reason}")
         return is_kept
 
 

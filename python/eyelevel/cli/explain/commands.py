@@ -87,24 +87,24 @@ def trial(
     names = _names(timelines)
     target = out or Path("-".join(trial.path.name for trial in stored) + ".html")
     paints = [_paint_of(trial) for trial in stored]
-    shown = [(title, [text(shown) for shown in timelines]) for title, text in _ROWS]
+    rows_shown = [(title, [text(rows_shown) for rows_shown in timelines]) for title, text in _ROWS]
     waits = [_waits_of(trial) for trial in stored]
     for rows, found in ((_PAINT, paints), (_WAITS, waits)):
-        shown += [(title, [_round(each[name]) for each in found]) for name, title in rows]
+        rows_shown += [(title, [_round(each[name]) for each in found]) for name, title in rows]
     shares = [cleartext_share(trial.record) for trial in stored]
-    shown.append(
+    rows_shown.append(
         ("bytes of the load in cleartext", ["-" if s is None else f"{s:.0%}" for s in shares])
     )
-    write_result(target, connection_page(timelines, names, shown))
+    write_result(target, connection_page(timelines, names, rows_shown))
     if as_json:
-        said = [
+        lines = [
             _numbers_of(timeline) | paint | wait | {"cleartext_share": share}
             for timeline, paint, wait, share in zip(timelines, paints, waits, shares, strict=True)
         ]
-        print_json({"page": str(target), "connections": said})
+        print_json({"page": str(target), "connections": lines})
     else:
         grid = table("", *names)
-        for title, values in shown:
+        for title, values in rows_shown:
             grid.add_row(title, *values)
         results.print(grid)
     for trial, timeline in zip(stored, timelines, strict=True):
@@ -258,8 +258,8 @@ def _of(key: str, form: str = "{}", scale: float = 1.0) -> Callable[[Timeline], 
 
 
 def _protocol(timeline: Timeline) -> str:
-    said = "in cleartext: the origin was recorded over http"
-    return f"{timeline.protocol} {said}" if timeline.scheme == "http" else timeline.protocol
+    text = "in cleartext: the origin was recorded over http"
+    return f"{timeline.protocol} {text}" if timeline.scheme == "http" else timeline.protocol
 
 
 def _handshake(timeline: Timeline) -> str:
@@ -352,8 +352,8 @@ def stacks(
     else:
         on, columns, levels, rows, planned = _of_run(run)
     if as_json:
-        shown = [_row_json(columns, row) for row in rows]
-        print_json({"stacks": columns, "network": on.name, "aspects": shown})
+        rows_json = [_row_json(columns, row) for row in rows]
+        print_json({"stacks": columns, "network": on.name, "aspects": rows_json})
         return
     for line in format_stacks(columns, rows, levels, results.width):
         results.print(Text(line.text, line.style), soft_wrap=True)

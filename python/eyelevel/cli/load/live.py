@@ -85,11 +85,11 @@ def check_live(url: str, stack: Stack, settings: Browser) -> None:
 
 def report_once() -> Callable[[str], None]:
     """Return a function that prints each remark once."""
-    said: set[str] = set()
+    reported: set[str] = set()
 
     def tell(remark: str) -> None:
-        if remark not in said:
-            said.add(remark)
+        if remark not in reported:
+            reported.add(remark)
             hints.print(remark, markup=False, soft_wrap=True)
 
     return tell

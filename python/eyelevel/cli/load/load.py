@@ -81,7 +81,7 @@ def _print_harm(rows: Sequence[JsonMapping], titles: Mapping[str, str]) -> None:
             results.print(
                 f"while the page loaded, it had {load['page_share']:.1%} of the bytes down"
             )
-    shown = table("harm to", "pairs", "harm", "95 % interval", right=("pairs", "harm"))
+    listing = table("harm to", "pairs", "harm", "95 % interval", right=("pairs", "harm"))
     for name, title in titles.items():
         pairs = [
             (row[name], alone[name])
@@ -97,8 +97,8 @@ def _print_harm(rows: Sequence[JsonMapping], titles: Mapping[str, str]) -> None:
         if estimate.low is not None and estimate.high is not None:
             reach = f"{estimate.low:.1%} to {estimate.high:.1%}"
         value = "-" if estimate.value is None else f"{estimate.value:.1%}"
-        shown.add_row(title, str(len(pairs)), value, reach)
-    results.print(shown)
+        listing.add_row(title, str(len(pairs)), value, reach)
+    results.print(listing)
     results.print("harm: (with - without) / with cross traffic; 0 is none, 100 % the worst")
 
 
@@ -110,15 +110,15 @@ def _one(beside: float | None, alone: float | None) -> float | None:
 
 def _print_flows(found: JsonMapping) -> None:
     """Print each flow's goodput and Jain's index, from a record's `cross_traffic`."""
-    shown = table("cross traffic", "way", "seconds", "Mbit/s", right=("seconds", "Mbit/s"))
+    listing = table("cross traffic", "way", "seconds", "Mbit/s", right=("seconds", "Mbit/s"))
     for flow in found["flows"]:
-        shown.add_row(
+        listing.add_row(
             flow["congestion_control"],
             flow["direction"],
             f"{flow['duration_ms'] / 1e3:.1f}",
             f"{flow['goodput_bit_s'] / 1e6:.3f}",
         )
-    results.print(shown)
+    results.print(listing)
     for direction, index in found["fairness_index"].items():
         if index is not None:
             results.print(f"Jain's fairness index {direction}: {index:.3f}")
@@ -197,7 +197,7 @@ def load(
     kinds: Sequence[CrossTraffic] = ()
     if live:
         check_no_emulation(context)
-        page = LivePage(site, allow or (), upstream_ca, told=report_once())
+        page = LivePage(site, allow or (), upstream_ca, on_remark=report_once())
         trials, load_once = live_loads(page, named, runs, seed, settings, wait)
     else:
         refuse_live(allow, upstream_ca)
@@ -307,13 +307,13 @@ def _row(result: TrialResult) -> JsonObject:
 
 def _print(rows: Sequence[JsonMapping]) -> None:
     titles = list(SHOWN.values())
-    shown = table("load", "network", "outcome", *titles, "objects", right=(*titles, "objects"))
+    listing = table("load", "network", "outcome", *titles, "objects", right=(*titles, "objects"))
     for number, row in enumerate(rows, start=1):
         values = ["-" if row[name] is None else f"{row[name]:.0f}" for name in SHOWN]
-        shown.add_row(
+        listing.add_row(
             str(number), row["network"], row["outcome"], *values, str(len(row["objects"]))
         )
-    results.print(shown)
+    results.print(listing)
     print_steps([(f"{number}", row["after_load"]) for number, row in enumerate(rows, start=1)])
     results.print("ms from navigation start; what each measures: docs/reference/metrics.md")
     for name, settings in {row["network"]: row["network_settings"] for row in rows}.items():

@@ -72,10 +72,10 @@ def plot(
         print_json({"chart": str(out), "directions": summaries})
         end_at("chart", out, opens=open_, as_json=True)
         return
-    shown = table("", *(summary["direction"] for summary in summaries))
+    listing = table("", *(summary["direction"] for summary in summaries))
     for title, key, scale in _ROWS:
-        shown.add_row(title, *(_text(summary[key], scale) for summary in summaries))
-    results.print(shown)
+        listing.add_row(title, *(_text(summary[key], scale) for summary in summaries))
+    results.print(listing)
     for summary in summaries:
         if summary["log_lost_records"]:
             hints.print(

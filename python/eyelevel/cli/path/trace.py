@@ -68,12 +68,17 @@ def import_(
     if as_json:
         print_json(
             [
-                {"file": each.source, "form": each.form, "stages": each.stages, "said": each.said}
+                {
+                    "file": each.source,
+                    "form": each.form,
+                    "stages": each.stages,
+                    "description": each.description,
+                }
                 for each in done
             ]
         )
     for each in () if as_json else done:
-        say(hints, f"{each.source}: {each.form}, {each.said}")
+        say(hints, f"{each.source}: {each.form}, {each.description}")
         for way, stages in each.stages.items():
             option = "--down or --up" if way == "either" else f"--{way}"
             say(results, f'  {option} "{stages}"')
@@ -102,7 +107,7 @@ def _write(each: Imported, draft: Path, out: Path, wrote: dict[str, str]) -> Non
 
 
 def _without_contents(each: Imported) -> Imported:
-    return Imported(each.source, each.form, each.said, {}, each.stages)
+    return Imported(each.source, each.form, each.description, {}, each.stages)
 
 
 CSV_SUFFIX = ".csv"
@@ -165,10 +170,10 @@ def info(
         print_json(summaries)
         return
     titles = [title for title, _ in _ROWS]
-    shown = table("", *(Path(summary["file"]).name for summary in summaries))
+    listing = table("", *(Path(summary["file"]).name for summary in summaries))
     for title, text in zip(titles, (text for _, text in _ROWS), strict=True):
-        shown.add_row(title, *(text(summary) for summary in summaries))
-    results.print(shown)
+        listing.add_row(title, *(text(summary) for summary in summaries))
+    results.print(listing)
     results.print(
         f"rates in Mbit/s over {summaries[0]['bin_ms']} ms; an outage is a gap of at least "
         f"{outage_ms} ms, the trace repeated"

@@ -397,11 +397,11 @@ def servers(
     """
     once = {"v4": True, "v6": True, "count": 1, "interval_ms": 0, "timeout_ms": 10_000}
     kept = Kept(out, resume)
-    said = put_side_by_side(list_, words, {**once, **PLAIN, "seed": seed}, blocks, kept)
+    comparison = put_side_by_side(list_, words, {**once, **PLAIN, "seed": seed}, blocks, kept)
     if as_json:
-        print_json(said)
+        print_json(comparison)
     else:
-        show_side_by_side(said)
+        show_side_by_side(comparison)
     if out:
         end_at("rows", out, as_json=as_json)
 
@@ -433,20 +433,20 @@ def _measure_list(config: JsonObject, sink: Sink, resumed: Path | None) -> None:
     if not left:
         return
     current: Key | None = None
-    with progress("hosts", total) as shown:
-        shown(count, f"now {left[0]['host']}")
+    with progress("hosts", total) as bar:
+        bar(count, f"now {left[0]['host']}")
         try:
             for row in probe_events("probe", config | {"targets": left}):
                 if current is not None and key_of(row) != current:
                     count += 1
                     _end_list(sink, current)
-                    shown(count, f"now {row['host']}")
+                    bar(count, f"now {row['host']}")
                 current = key_of(row)
                 sink.take(row)
             if current is not None:
                 count += 1
                 _end_list(sink, current)
-                shown(count, "all measured")
+                bar(count, "all measured")
         except INTERRUPTS:
             how = GO_ON if sink.has_file else NO_GOING_ON
             say(hints, f"stopped after {count} of {total} hosts: {how}")
@@ -553,10 +553,10 @@ def _check_udp(config: JsonMapping, *, as_json: bool) -> None:
 
 def _show(found: Passage) -> None:
     numbers = ("TLS 1.3", "QUIC", "no answer")
-    shown = table("host", "address", *numbers, "offers HTTP/3", "UDP", right=numbers)
+    listing = table("host", "address", *numbers, "offers HTTP/3", "UDP", right=numbers)
     for each in found.hosts:
         counts = (str(count) for count in (each.tls, each.quic, each.quic_silent))
         offers = "yes" if each.offers_h3 else "no"
-        shown.add_row(each.host, each.address or "", *counts, offers, each.state)
-    results.print(shown)
+        listing.add_row(each.host, each.address or "", *counts, offers, each.state)
+    results.print(listing)
     results.print(f"QUIC: {found.verdict}: {found.why}", markup=False, soft_wrap=True)

@@ -77,32 +77,34 @@ def show_summary(summary: Summary) -> None:
     """Print medians by host and protocol, and the failures with their most frequent class."""
     numbers = ("attempts", "failed", "connected", "first byte")
     results.print("by host, medians in ms", markup=False, style="bold")
-    shown = table("host", "protocol", *numbers, "failures", right=numbers, whole=("host",))
+    listing = table("host", "protocol", *numbers, "failures", right=numbers, whole=("host",))
     for line in summary.lines():
         times = (line.connection_us, line.first_byte_us)
         medians = ["" if each is None else f"{each / 1000:.2f}" for each in times]
         failed = str(line.failed) if line.failed else ""
-        shown.add_row(line.host, line.protocol, str(line.attempts), failed, *medians, line.classes)
-    results.print(shown)
+        listing.add_row(
+            line.host, line.protocol, str(line.attempts), failed, *medians, line.classes
+        )
+    results.print(listing)
 
 
 def _times(rows: list[Row]) -> object:
     titles = [title for title, _ in TIMES]
     numbers = (*titles, "trips", "status")
-    shown = table(*_what(rows), *numbers, right=numbers)
+    listing = table(*_what(rows), *numbers, right=numbers)
     for row in rows:
         times = [_number(row[key], 1000) for _, key in TIMES]
         of = _which(row, rows)
-        shown.add_row(*of, *times, _text(row["round_trips"]), _text(row["http_status"]))
-    return shown
+        listing.add_row(*of, *times, _text(row["round_trips"]), _text(row["http_status"]))
+    return listing
 
 
 def _multiples(rows: list[Row], rtt_us: float) -> object:
     titles = tuple(title for title, _ in MULTIPLES)
-    shown = table(*_what(rows), *titles, right=titles)
+    listing = table(*_what(rows), *titles, right=titles)
     for row in rows:
-        shown.add_row(*_which(row, rows), *(_number(row[key], rtt_us) for _, key in MULTIPLES))
-    return shown
+        listing.add_row(*_which(row, rows), *(_number(row[key], rtt_us) for _, key in MULTIPLES))
+    return listing
 
 
 def _what(rows: list[Row]) -> tuple[str, ...]:

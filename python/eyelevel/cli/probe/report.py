@@ -87,10 +87,10 @@ def _print_datasets(analysis: Analysis) -> None:
         rows[row["file"]] = (str(row["samples"]), period(row), where, *counts)
         beside.add_row("", *rows[row["file"]])
     room = results.width - Measurement.get(results, results.options, beside).maximum
-    shown = table("file", *columns, right=numbers)
+    listing = table("file", *columns, right=numbers)
     for file, label in file_labels(rows).items():
-        shown.add_row(Text(parts_of_name(label, room), overflow="fold"), *rows[file])
-    results.print(shown)
+        listing.add_row(Text(parts_of_name(label, room), overflow="fold"), *rows[file])
+    results.print(listing)
 
 
 def parts_of_name(name: str, width: int) -> str:
@@ -127,9 +127,9 @@ def _print_conditions(conditions: list[JsonObject]) -> None:
         return
     numbers = ("pairs", "hosts", "alone")
     median = "median host, ms"
-    shown = table("A - B", "over", "from", *numbers, median, "verdict", right=numbers)
+    listing = table("A - B", "over", "from", *numbers, median, "verdict", right=numbers)
     for row in conditions:
-        shown.add_row(
+        listing.add_row(
             f"{row['a']} - {row['b']}",
             row["protocol"],
             row["vantage"] or "unnamed",
@@ -140,7 +140,7 @@ def _print_conditions(conditions: list[JsonObject]) -> None:
             _describe_verdict(row),
         )
     results.print("conditions, host by host", style="bold")
-    results.print(shown)
+    results.print(listing)
     results.print(
         "alone: hosts under A only/B only, which are not compared; 0-RTT is compared in the "
         "time to the first byte, the rest in connection time",
@@ -158,9 +158,9 @@ def _print_dns(times: list[JsonObject]) -> None:
         results.print("no DNS times: the rows hold none", soft_wrap=True)
         return
     numbers = ("samples", *(name.removesuffix("_ms") for name in QUANTILES))
-    shown = table("file", "beside", "family", "from", *numbers, right=numbers)
+    listing = table("file", "beside", "family", "from", *numbers, right=numbers)
     for row in rows:
-        shown.add_row(
+        listing.add_row(
             row["file"] or "all",
             row["protocol"],
             row["family"] or "unknown",
@@ -169,19 +169,19 @@ def _print_dns(times: list[JsonObject]) -> None:
             *(f"{row[name]['value']:.1f}" for name in QUANTILES),
         )
     results.print("DNS times in ms, with the first attempt over the protocol", style="bold")
-    results.print(shown)
+    results.print(listing)
 
 
 def _table(pairs: list[JsonObject]) -> object:
     titles = [name.removesuffix("_ms") for name in QUANTILES]
     share = "% above 0"
     numbers = ("pairs", "hosts", *titles)
-    shown = table("A - B", *numbers, share, "verdict", right=numbers)
+    listing = table("A - B", *numbers, share, "verdict", right=numbers)
     for pair in pairs:
         share_above = pair["share_above_0"]
         low, high = share_above["low"], share_above["high"]
         interval = "" if low is None else f" [{100 * low:.1f}, {100 * high:.1f}]"
-        shown.add_row(
+        listing.add_row(
             f"{pair['a']} - {pair['b']}",
             str(pair["n"]),
             str(pair["hosts"]),
@@ -189,7 +189,7 @@ def _table(pairs: list[JsonObject]) -> object:
             f"{100 * share_above['value']:.1f}{interval}",
             _describe_verdict(pair),
         )
-    return shown
+    return listing
 
 
 CDNS_SHOWN = 8
@@ -206,13 +206,13 @@ def _print_by_cdn(found: ByCdn) -> None:
         none = "by CDN: unknown, since no CNAME, answer or group of addresses identifies one"
         results.print(none, style="dim", soft_wrap=True)
         return
-    shown = {row["cdn"] for row in found.cdns[:CDNS_SHOWN]}
+    largest = {row["cdn"] for row in found.cdns[:CDNS_SHOWN]}
     results.print("by CDN", style="bold")
-    results.print(_cdn_table(found, shown))
-    results.print(_times([row for row in found.times if row["cdn"] in shown]))
-    if pairs := [row for row in found.pairs if row["cdn"] in shown]:
+    results.print(_cdn_table(found, largest))
+    results.print(_times([row for row in found.times if row["cdn"] in largest]))
+    if pairs := [row for row in found.pairs if row["cdn"] in largest]:
         results.print(_differences(pairs))
-    left = len(found.cdns) - len(shown)
+    left = len(found.cdns) - len(largest)
     more = f"; {left} more are in --json" if left else ""
     results.print(
         "connected: hosts, with 95 %; medians in ms, with 95 % over hosts; a host counts with each "
@@ -229,14 +229,14 @@ def _cdn_table(found: ByCdn, cdns: set[str]) -> object:
         *numbers,
         *(f"{title} connects" for title in SHARES.values()),
     )
-    shown = table(*columns, right=numbers)
+    listing = table(*columns, right=numbers)
     shares = {(row["cdn"], row["protocol"]): row for row in found.connected}
     for row in found.cdns:
         if row["cdn"] in cdns:
             connects = (_share(shares.get((row["cdn"], protocol))) for protocol in SHARES)
             counts = (str(row[name]) for name in numbers)
-            shown.add_row(_name(row["cdn"]), describe_evidence(row), *counts, *connects)
-    return shown
+            listing.add_row(_name(row["cdn"]), describe_evidence(row), *counts, *connects)
+    return listing
 
 
 def _share(row: JsonMapping | None) -> str:
@@ -250,9 +250,9 @@ def _share(row: JsonMapping | None) -> str:
 
 def _times(rows: list[JsonObject]) -> object:
     numbers = ("samples", "hosts", "median")
-    shown = table("served by", "over", "from", *numbers, right=numbers)
+    listing = table("served by", "over", "from", *numbers, right=numbers)
     for row in rows:
-        shown.add_row(
+        listing.add_row(
             _name(row["cdn"]),
             row["protocol"],
             " ".join(filter(None, (row["vantage"], row["family"]))) or UNKNOWN,
@@ -260,18 +260,18 @@ def _times(rows: list[JsonObject]) -> object:
             str(row["hosts"]),
             interval(row["p50_ms"], sign=False),
         )
-    return shown
+    return listing
 
 
 def _differences(pairs: list[JsonObject]) -> object:
     numbers = ("hosts", "median host, ms")
-    shown = table("served by", "A - B", *numbers, "verdict", right=numbers)
+    listing = table("served by", "A - B", *numbers, "verdict", right=numbers)
     for pair in pairs:
         counts = (str(pair["hosts"]), interval(pair["median_host_ms"]))
-        shown.add_row(
+        listing.add_row(
             _name(pair["cdn"]), f"{pair['a']} - {pair['b']}", *counts, _describe_verdict(pair)
         )
-    return shown
+    return listing
 
 
 def _name(cdn: str) -> Text:

@@ -32,20 +32,20 @@ from eyelevel.store.disk import writing
 
 def show(summary: Summary) -> None:
     """Print the summary as a table."""
-    shown = table(
+    listing = table(
         "supports", "names", "of", "share", "95 % interval", right=("names", "of", "share")
     )
     for share in summary.shares():
         title, of_names = FEATURES[share.feature]
         bounds = (share.share.low, share.share.high)
-        shown.add_row(
+        listing.add_row(
             title,
             str(share.count),
             f"{share.of} {of_names}",
             f"{share.count / share.of:.1%}" if share.of else "",
             f"{bounds[0]:.1%} to {bounds[1]:.1%}" if share.of else "",
         )
-    results.print(shown)
+    results.print(listing)
     parts = [
         f"{summary.names} names",
         f"{summary.bases['resolved']} resolved",
@@ -140,15 +140,15 @@ def scan(
     names = _yield_names_left(read_names(list_, top, port), done, excluded, summary)
     with writing(out):
         stream = out.open("a", encoding="utf-8")
-    with stream, progress("names", total) as shown:
-        shown(summary.names, _describe_reached(summary))
+    with stream, progress("names", total) as bar:
+        bar(summary.names, _describe_reached(summary))
         try:
             for row in probe_events("scan", config, lines=names):
                 stream.write(json.dumps(row, ensure_ascii=False) + "\n")
                 # At most one row is lost with this process.
                 stream.flush()
                 summary.take(row)
-                shown(summary.names, _describe_reached(summary))
+                bar(summary.names, _describe_reached(summary))
         except INTERRUPTS:
             say(hints, f"stopped after {summary.names} names: {GO_ON}")
             raise
@@ -235,11 +235,11 @@ def _print_names(
             "rows with --out"
         )
     targets = targets_with(read_rows(out), fields, out)
-    shown = set()
+    printed = set()
     with contextlib.closing(source) as names:
         for name in names:
             target = targets.get(name)
-            if target is not None and target not in shown and not excluded.covers(name):
-                shown.add(target)
+            if target is not None and target not in printed and not excluded.covers(name):
+                printed.add(target)
                 print(target)
-    hints.print(f"{len(shown)} of {path} have {text} in {out}", markup=False, soft_wrap=True)
+    hints.print(f"{len(printed)} of {path} have {text} in {out}", markup=False, soft_wrap=True)

@@ -100,40 +100,40 @@ def _measure(
     for visit in visits:
         yield from there.get(visit.place, [])
     done = len(visits) - len(left)
-    with write_generated_site() as site, progress("visits", len(visits)) as shown:
+    with write_generated_site() as site, progress("visits", len(visits)) as bar:
         try:
             for visit in left:
-                shown(done, f"now {visit.served.name} over {visit.protocol}")
+                bar(done, f"now {visit.served.name} over {visit.protocol}")
                 rows = rows_of(visit, network, site, config)
                 kept.take(rows)
                 done += 1
                 yield from rows
-            shown(done, "all probed")
+            bar(done, "all probed")
         except INTERRUPTS:
             how = GO_ON if kept.out else NO_GOING_ON
             say(hints, f"stopped after {done} of {len(visits)} visits: {how}")
             raise
 
 
-def show_side_by_side(said: JsonMapping) -> None:
+def show_side_by_side(comparison: JsonMapping) -> None:
     """Print a table for each protocol and handshake."""
-    found, reference = said["servers"], said["reference"]
+    found, reference = comparison["servers"], comparison["reference"]
     for protocol, handshake in dict.fromkeys((e["protocol"], e["handshake"]) for e in found):
         part = [e for e in found if (e["protocol"], e["handshake"]) == (protocol, handshake)]
         kind = "full handshakes" if handshake == FULL else "resumed sessions"
         results.print(f"{protocol}, {kind}", markup=False, style="bold")
         numbers = ("ms", "trips", "chain", "received")
         compared = f"- {reference}, ms"
-        shown = table("server", *numbers, compared, "verdict", right=(*numbers, compared))
+        listing = table("server", *numbers, compared, "verdict", right=(*numbers, compared))
         for entry in part:
-            shown.add_row(
+            listing.add_row(
                 Text(entry["server"], no_wrap=True),
                 interval(entry["connection_ms"], sign=False, nothing="none"),
                 *(_whole(entry[name]) for name in ("round_trips", "certificate_bytes")),
                 _whole(entry["received_bytes"]),
                 *_compare(entry),
             )
-        results.print(shown)
+        results.print(listing)
         for entry in part:
             if entry["why"]:
                 why = f"  {entry['server']}: {'; '.join(entry['why'])}"
@@ -141,8 +141,8 @@ def show_side_by_side(said: JsonMapping) -> None:
     if needed := found[0]["blocks_needed"]:
         few = f"no verdict: with this many comparisons, use --blocks {needed}"
         results.print(few, markup=False)
-    versions = (f"{name}: {version}" for name, version in said["versions"].items())
-    over = f"over {said['network']['name']}, seed {said['seed']}"
+    versions = (f"{name}: {version}" for name, version in comparison["versions"].items())
+    over = f"over {comparison['network']['name']}, seed {comparison['seed']}"
     results.print("; ".join([over, *versions]), markup=False)
     results.print(
         f"medians with 95 % over blocks; server - {reference} within blocks, above 0 it takes "

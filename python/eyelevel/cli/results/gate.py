@@ -86,10 +86,10 @@ def junit(suite: str, verdicts: Sequence[Verdict], inconclusive: Inconclusive | 
     root = ElementTree.Element("testsuite", name=suite, tests=str(len(verdicts)))
     for name, tag in counts.items():
         root.set(name, str(found.count(tag)))
-    for each, shown in zip(verdicts, found, strict=True):
+    for each, label in zip(verdicts, found, strict=True):
         case = ElementTree.SubElement(root, "testcase", classname="eyelevel", name=each.name)
-        if shown is None:
+        if label is None:
             ElementTree.SubElement(case, "system-out").text = each.message
         else:
-            ElementTree.SubElement(case, shown, message=f"{each.status}: {each.message}")
+            ElementTree.SubElement(case, label, message=f"{each.status}: {each.message}")
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"

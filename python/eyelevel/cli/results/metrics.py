@@ -105,7 +105,7 @@ def _print_steps(loads: pl.DataFrame, steps: Mapping[str, list[JsonObject]]) -> 
 
 def _print(loads: pl.DataFrame) -> None:
     titles = list(SHOWN.values())
-    shown = table("site", "network", "stack", "ok", *titles, right=("ok", *titles))
+    listing = table("site", "network", "stack", "ok", *titles, right=("ok", *titles))
     cells = loads.group_by(CELL, maintain_order=True).agg(
         loads=pl.len(),
         ok=(pl.col("outcome") == "ok").sum(),
@@ -113,8 +113,8 @@ def _print(loads: pl.DataFrame) -> None:
     )
     for row in cells.iter_rows(named=True):
         values = ["-" if row[name] is None else f"{row[name]:.0f}" for name in SHOWN]
-        shown.add_row(*(row[name] for name in CELL), f"{row['ok']}/{row['loads']}", *values)
-    results.print(shown)
+        listing.add_row(*(row[name] for name in CELL), f"{row['ok']}/{row['loads']}", *values)
+    results.print(listing)
     results.print("medians in ms; all metrics of each load: --csv FILE or --json")
 
 
@@ -165,12 +165,12 @@ def video(
 
 def _print_video(found: VideoMetrics, as_browsertime: bool) -> None:
     values: JsonObject = asdict(found)
-    shown = table("metric", "ms", right=("ms",))
+    listing = table("metric", "ms", right=("ms",))
     for metric in METRICS:
         if metric.name in values:
             value = values[metric.name]
-            shown.add_row(metric.title, "-" if value is None else f"{value:.0f}")
-    results.print(shown)
+            listing.add_row(metric.title, "-" if value is None else f"{value:.0f}")
+    results.print(listing)
     steps = ", ".join(f"{at_ms} ms {percent:.0f} %" for at_ms, percent in found.visual_progress)
     results.print(f"visual progress: {steps or 'none: the picture is orange to its end'}")
     if found.first_visual_change_ms is None and steps:
@@ -244,13 +244,13 @@ def _metrics(step: JsonMapping, frames: Frames) -> dict[str, float | None]:
 
 def print_steps(loads: Iterable[tuple[str, Sequence[JsonMapping]]]) -> None:
     """Print one row per step and load, by the load's name; prints nothing without steps."""
-    shown = table("load", "step", *_STEP_COLUMNS.values(), right=tuple(_STEP_COLUMNS.values()))
+    listing = table("load", "step", *_STEP_COLUMNS.values(), right=tuple(_STEP_COLUMNS.values()))
     rows = [(name, step) for name, steps in loads for step in steps]
     for name, step in rows:
         values = ["-" if step[key] is None else f"{step[key]:.0f}" for key in _STEP_COLUMNS]
-        shown.add_row(name, step["step"], *values)
+        listing.add_row(name, step["step"], *values)
     if rows:
-        results.print(shown)
+        results.print(listing)
         results.print("steps after the load, in ms from their input")
 
 

@@ -101,14 +101,14 @@ def print_summary(summary: Summary) -> None:
             results.print()
             continue
         results.print(f"{network}: gain [95 % interval]; negative is faster", markup=False)
-        shown = table("metric", *heads, right=tuple(heads))
+        listing = table("metric", *heads, right=tuple(heads))
         for metric in contents.metrics:
             cells = [
                 _cell(by_key.get((network, comparison, metric)))
                 for comparison in contents.comparisons
             ]
-            shown.add_row(title_of(metric), *cells)
-        results.print(shown, style=style)
+            listing.add_row(title_of(metric), *cells)
+        results.print(listing, style=style)
         results.print()
     findings = summary_of(contents)
     warnings = [warning for warning in findings["warnings"] if warning not in first]

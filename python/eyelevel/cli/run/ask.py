@@ -360,8 +360,10 @@ def _networks(
 
     Raises `PlanError` if two options select networks, and `NetworkError` for invalid options.
     """
-    said = {"--networks": networks, "--users": users}
-    given = [option for option, value in said.items() if value is not None] + [*words.given()][:1]
+    options = {"--networks": networks, "--users": users}
+    given = [option for option, value in options.items() if value is not None] + [*words.given()][
+        :1
+    ]
     if len(given) > 1:
         raise PlanError([f"{given[0]} and {given[1]} both choose networks; give only one of them"])
     if users_rate is not None and users is None:
@@ -512,6 +514,6 @@ def _record_where_absent(url: str, upstream_ca: Path | None, allow: Sequence[str
 
 def _folder(site: str, words: Sequence[str]) -> str:
     stem = Path(site).stem
-    said = [] if words[0].startswith(f"{stem}-to-") else [stem]
-    name = "-".join([*said, *words]).lower()
+    parts = [] if words[0].startswith(f"{stem}-to-") else [stem]
+    name = "-".join([*parts, *words]).lower()
     return "".join(sign if sign.isalnum() or sign in "+-." else "-" for sign in name)

@@ -60,8 +60,8 @@ def check(
         markup=False,
         soft_wrap=True,
     )
-    said = f"smallest effect of interest: {describe_smallest_effect(parsed)}"
-    results.print(said, markup=False, soft_wrap=True)
+    text = f"smallest effect of interest: {describe_smallest_effect(parsed)}"
+    results.print(text, markup=False, soft_wrap=True)
 
 
 @app.command("expand")
@@ -114,23 +114,25 @@ def estimate(
     if as_json:
         print_json(asdict(estimated))
         return
-    shown = table("", "", "estimated from")
-    shown.add_row("loads", str(estimated.trials), "")
-    shown.add_row("time", duration(estimated.seconds), estimated.time_source)
+    listing = table("", "", "estimated from")
+    listing.add_row("loads", str(estimated.trials), "")
+    listing.add_row("time", duration(estimated.seconds), estimated.time_source)
     digits = 1 if estimated.disk_bytes < 10e6 else 0
-    shown.add_row("disk", f"{estimated.disk_bytes / 1e6:,.{digits}f} MB", estimated.disk_source)
-    shown.add_row("smallest effect", _describe_effects(estimated.effects), estimated.effect_source)
+    listing.add_row("disk", f"{estimated.disk_bytes / 1e6:,.{digits}f} MB", estimated.disk_source)
+    listing.add_row(
+        "smallest effect", _describe_effects(estimated.effects), estimated.effect_source
+    )
     if estimated.sequential:
-        shown.add_row(
+        listing.add_row(
             "blocks", _describe_blocks(estimated.sequential), "a comparison's median study"
         )
     if conditions:
         blocks = "more than 1,000" if estimated.gate_blocks is None else str(estimated.gate_blocks)
-        shown.add_row("blocks for the gate", blocks, estimated.gate_source)
-    shown.add_row(
+        listing.add_row("blocks for the gate", blocks, estimated.gate_source)
+    listing.add_row(
         "time limit of a load", duration(estimated.timeout_s_max), "the longest of all cells"
     )
-    results.print(shown)
+    results.print(listing)
 
 
 def _open_sites(plan: Plan) -> list[RecordedSite]:
@@ -162,20 +164,20 @@ def foretell(plan: Plan, sites: Sequence[RecordedSite]) -> str:
 
 
 def _describe_effects(effects: Mapping[str, float]) -> str:
-    said = {network: f"{effect:.1%}" for network, effect in effects.items()}
-    if len(set(said.values())) < 2:
-        return next(iter(said.values()), "undetermined")
-    if len(said) > NETWORKS_NAMED_MAX:
+    effect_texts = {network: f"{effect:.1%}" for network, effect in effects.items()}
+    if len(set(effect_texts.values())) < 2:
+        return next(iter(effect_texts.values()), "undetermined")
+    if len(effect_texts) > NETWORKS_NAMED_MAX:
         ends = (min(effects, key=effects.__getitem__), max(effects, key=effects.__getitem__))
-        return " to ".join(f"{said[network]} ({network})" for network in ends)
-    return ", ".join(f"{effect} on {network}" for network, effect in said.items())
+        return " to ".join(f"{effect_texts[network]} ({network})" for network in ends)
+    return ", ".join(f"{effect} on {network}" for network, effect in effect_texts.items())
 
 
 def _describe_blocks(sequential: SequentialEstimate) -> str:
-    said = f"about {sequential.blocks_equal} where nothing differs"
+    text = f"about {sequential.blocks_equal} where nothing differs"
     if sequential.blocks_effect is None:
-        return said
-    return f"{said}, {sequential.blocks_effect} at the smallest effect"
+        return text
+    return f"{text}, {sequential.blocks_effect} at the smallest effect"
 
 
 def _count(number: int, what: str) -> str:
@@ -230,13 +232,13 @@ def open_sites(names: Sequence[str]) -> list[RecordedSite]:
     """
     if len(names) < TOLD_MIN:
         return [open_site(name) for name in names]
-    said = f"opening {len(names)} sites"
+    message = f"opening {len(names)} sites"
     opened: list[RecordedSite] = []
-    with hints.waiting(said) as status, ThreadPoolExecutor(AT_ONCE) as pool:
+    with hints.waiting(message) as status, ThreadPoolExecutor(AT_ONCE) as pool:
         try:
             for site in pool.map(open_site, names):
                 opened.append(site)
-                status.update(f"{said}: {len(opened)} done")
+                status.update(f"{message}: {len(opened)} done")
         finally:
             pool.shutdown(cancel_futures=True)
     return opened

@@ -66,8 +66,8 @@ def read_plan(
     else:
         close = nearest(plan, PRESETS_BY_NAME)
         hint = f"did you mean `{close}`?" if close else f"known: {', '.join(PRESETS_BY_NAME)}"
-        said = f"there is no plan file `{plan}` and no preset of that name"
-        raise PlanError([f"{said} ({hint}); see `eyelevel list plans`"])
+        message = f"there is no plan file `{plan}` and no preset of that name"
+        raise PlanError([f"{message} ({hint}); see `eyelevel list plans`"])
     return parse_plan(
         text,
         name,

@@ -54,11 +54,11 @@ def rerun(
     unpacked = open_bundle(file, out / "original", resume=resume, allow=allow)
     check_sites(unpacked, file)
     if unpacked.left:
-        said = (
+        message = (
             f"left in {file} because its sender made them: {', '.join(unpacked.left[:LEFT_SHOWN])}"
         )
         more = len(unpacked.left) - LEFT_SHOWN
-        say(hints, f"{said}, and {more} more" if more > 0 else said)
+        say(hints, f"{message}, and {more} more" if more > 0 else message)
     again = out / "again"
     execution = Execution(host_wait_s=host_wait_s, trace_files=unpacked.plan.trace_files)
     run_plan(

@@ -347,7 +347,7 @@ class CopyTo:
             directory,
             blocks_of((trial.block, trial.hash) for trial in trials),
             is_beside_loads=are_beside_loads,
-            told=lambda line: say(hints, line),
+            on_message=lambda line: say(hints, line),
         )
         try:
             with hints.waiting(f"copying to {self._url}") as status:

@@ -301,14 +301,14 @@ def print_round_trips(found: JsonMapping) -> None:
     timed = [origin for origin in found["origins"] if "handshake_rtt_ms_min" in origin]
     if not timed:
         return
-    shown = table("host", "address", "RTT ms", "handshakes", right=("RTT ms", "handshakes"))
+    listing = table("host", "address", "RTT ms", "handshakes", right=("RTT ms", "handshakes"))
     cells = {
         (each["host"], each["address"], each["handshake_rtt_ms_min"], each["handshakes"])
         for each in timed
     }
     for host, address, rtt_ms, handshakes in sorted(cells, key=lambda row: (-row[2], row[0])):
-        shown.add_row(host, address, f"{rtt_ms:.1f}", str(handshakes))
-    results.print(shown)
+        listing.add_row(host, address, f"{rtt_ms:.1f}", str(handshakes))
+    results.print(listing)
 
 
 def _print_marks(found: JsonMapping) -> None:

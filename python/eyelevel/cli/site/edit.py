@@ -82,12 +82,12 @@ def _of_file(file: Path) -> list[Edit]:
 
 
 def _print_report(report: JsonMapping) -> None:
-    shown = table("edit", "matches", "in", right=("matches",))
+    listing = table("edit", "matches", "in", right=("matches",))
     for each in report["edits"]:
         first, *others = each["objects"]
         where = f"{first} and {len(others)} more" if others else first
-        shown.add_row(each["edit"], str(each["matches"]), where)
-    results.print(shown)
+        listing.add_row(each["edit"], str(each["matches"]), where)
+    results.print(listing)
     changed, removed = report["changed"], report["removed"]
     before = sum(each["body_bytes_before"] for each in changed)
     after = sum(each["body_bytes_after"] for each in changed)

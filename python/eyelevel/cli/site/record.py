@@ -323,7 +323,7 @@ def _until_told_to_end() -> Iterator[Callable[[], object]]:
             signal.signal(number, handler)
 
     with ExitStack() as stack:
-        told, telling = (stack.enter_context(end) for end in socketpair())
+        receiving, telling = (stack.enter_context(end) for end in socketpair())
         telling.setblocking(False)
         # The interpreter writes to it when a signal arrives; `signal.pause` would miss one that
         # arrives just before it.
@@ -332,7 +332,7 @@ def _until_told_to_end() -> Iterator[Callable[[], object]]:
         for number, handler in before.items():
             if handler is not signal.SIG_IGN:
                 signal.signal(number, as_before)
-        yield lambda: told.recv(1)
+        yield lambda: receiving.recv(1)
 
 
 def _print(info: JsonMapping) -> None:

@@ -72,9 +72,9 @@ def show_level_progress() -> Iterator[Callable[[Step], None]]:
         return
     # Nothing is drawn during a run, only before it.
     column = TextColumn("{task.description}", markup=False)
-    with Progress(column, console=hints, auto_refresh=False, transient=True) as shown:
-        task = shown.add_task("starting")
-        yield lambda step: shown.update(task, description=describe_step(step), refresh=True)
+    with Progress(column, console=hints, auto_refresh=False, transient=True) as bar:
+        task = bar.add_task("starting")
+        yield lambda step: bar.update(task, description=describe_step(step), refresh=True)
 
 
 def describe_step(step: Step) -> str:
@@ -278,10 +278,10 @@ def stacks(
 
 def _print_stacks(cells: Sequence[Cell]) -> None:
     numbers = ("TCP Mbit/s", "QUIC Mbit/s", "ratio", "95 %", "repeated %", "queue p95 ms")
-    shown = table("network", "control", *numbers, "", right=numbers)
+    listing = table("network", "control", *numbers, "", right=numbers)
     for cell in cells:
-        shown.add_row(*row(cell.as_json()), ", ".join(notes(cell.as_json())))
-    results.print(shown)
+        listing.add_row(*row(cell.as_json()), ", ".join(notes(cell.as_json())))
+    results.print(listing)
     results.print(
         f"\nPairs are TCP / QUIC. Without loss the ratio should be {RATIO_AIM[0]} to "
         f"{RATIO_AIM[1]}."
@@ -295,10 +295,10 @@ def _flows(flows: Sequence[Flow], as_json: bool) -> None:
         print_json({**build(), "flows": [flow.as_json() for flow in flows]})
         return
     numbers = ("bytes", "TCP ms", "QUIC ms", "ratio", "95 %", "theory", "repeated")
-    shown = table("network", "control", *numbers, "", right=numbers)
+    listing = table("network", "control", *numbers, "", right=numbers)
     for flow in flows:
-        shown.add_row(*flow_row(flow.as_json()), ", ".join(flow_notes(flow.as_json())))
-    results.print(shown)
+        listing.add_row(*flow_row(flow.as_json()), ", ".join(flow_notes(flow.as_json())))
+    results.print(listing)
     results.print(f"\n{FLOW_EXPLANATION}")
 
 
@@ -311,11 +311,11 @@ def _fine(controls: Sequence[str], as_json: bool) -> None:
         of_control = [cell for cell in cells if cell.congestion_control == control]
         rtts = dict.fromkeys(f"{cell.rtt_ms_min:g}" for cell in of_control)
         title = f"{control}: Mbit/s of 10, by loss each way and round trip in ms"
-        shown = table("loss %", *rtts, title=title, right=("loss %", *rtts))
+        listing = table("loss %", *rtts, title=title, right=("loss %", *rtts))
         for loss in dict.fromkeys(cell.loss for cell in of_control):
             goodputs = [cell.goodput_bit_s for cell in of_control if cell.loss == loss]
-            shown.add_row(f"{loss * 100:g}", *(f"{goodput / 1e6:.2f}" for goodput in goodputs))
-        results.print(shown)
+            listing.add_row(f"{loss * 100:g}", *(f"{goodput / 1e6:.2f}" for goodput in goodputs))
+        results.print(listing)
         results.print()
 
 
@@ -381,15 +381,15 @@ def path(
 
 
 def _print(checks: list[Check]) -> None:
-    shown = table("", "what", "machine", "measured", "theory", "bound")
+    listing = table("", "what", "machine", "measured", "theory", "bound")
     for check in checks:
         row = (_reword(check.name), check.machine, check.measured, check.theory, check.bound)
-        shown.add_row(_MARKS[check.ok], *row)
-    results.print(shown)
+        listing.add_row(_MARKS[check.ok], *row)
+    results.print(listing)
 
 
 def _reword(name: str) -> str:
-    for recorded, said in _SAID.items():
+    for recorded, wording in _SAID.items():
         if name.startswith(recorded):
-            return said + name.removeprefix(recorded)
+            return wording + name.removeprefix(recorded)
     return name

@@ -237,7 +237,7 @@ def _print_study(found: JsonMapping) -> None:
 
 def _print_metrics(metrics: JsonMapping) -> None:
     columns = ("live", "varies", "replay", "varies ", "bias", "95 % interval", "blocks")
-    shown = table("", *columns, right=columns)
+    listing = table("", *columns, right=columns)
     for name, compared in metrics.items():
         cells = []
         for side in SIDES:
@@ -253,19 +253,19 @@ def _print_metrics(metrics: JsonMapping) -> None:
         known = bias["low"] is not None
         interval = f"{bias['low']:+.0f} to {bias['high']:+.0f}" if known else "-"
         value = "-" if bias["value"] is None else f"{bias['value']:+.0f}"
-        shown.add_row(TITLES[name], *cells, value, interval, str(compared["blocks"]))
-    results.print(shown)
+        listing.add_row(TITLES[name], *cells, value, interval, str(compared["blocks"]))
+    results.print(listing)
     results.print("mean ± standard deviation; bias is replay - live within blocks")
     results.print()
 
 
 def _print_origins(origins: Sequence[JsonMapping]) -> None:
     columns = tuple(WORDS.values())
-    shown = table("medians in ms, live / replay", *columns, right=columns)
+    listing = table("medians in ms, live / replay", *columns, right=columns)
     for origin in origins:
         pairs = (" / ".join(_ms(origin[side][part]) for side in SIDES) for part in WORDS)
-        shown.add_row(origin["host"], *pairs)
-    results.print(shown)
+        listing.add_row(origin["host"], *pairs)
+    results.print(listing)
 
 
 def _ms(value: float | None) -> str:

@@ -30,9 +30,11 @@ class Answering(QuicConnectionProtocol):
             self.http = H3Connection(self._quic)
         if self.http is None:
             return
-        for said in self.http.handle_event(event):
-            if isinstance(said, HeadersReceived):
-                self.http.send_headers(said.stream_id, [(b":status", b"204")], end_stream=True)
+        for http_event in self.http.handle_event(event):
+            if isinstance(http_event, HeadersReceived):
+                self.http.send_headers(
+                    http_event.stream_id, [(b":status", b"204")], end_stream=True
+                )
                 self.transmit()
 
 

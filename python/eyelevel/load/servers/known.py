@@ -135,8 +135,8 @@ def versions_of(served: Iterable[Served]) -> dict[str, str]:
         elif name not in found:
             option = PROGRAMS[name].asked_version
             done = subprocess.run(option, capture_output=True, text=True, check=False)
-            said = (done.stdout + done.stderr).strip().splitlines()
-            found[name] = said[0] if said else "unknown"
+            output = (done.stdout + done.stderr).strip().splitlines()
+            found[name] = output[0] if output else "unknown"
     return found
 
 
@@ -159,5 +159,5 @@ def _protocols(name: str) -> tuple[str, ...]:
 
 def _nginx_has_http3() -> bool:
     """Return whether nginx was built with HTTP/3, which is possible from 1.25 on."""
-    said = subprocess.run(["nginx", "-V"], capture_output=True, text=True, check=False).stderr
-    return "http_v3_module" in said
+    output = subprocess.run(["nginx", "-V"], capture_output=True, text=True, check=False).stderr
+    return "http_v3_module" in output

@@ -49,8 +49,8 @@ def question_plan(
     before, after, stacks = _stacks(change, base)
     # Early data needs the tickets of an earlier visit; the reference gets the same visits.
     visit = 'visit = "repeat"\n' if _has_early_data(change, base, (before, after)) else ""
-    shown = ", ".join(PurePath(site).name.removesuffix(".wacz") for site in sites)
-    title = f"What does {after} change against {before} for {shown}?"
+    names = ", ".join(PurePath(site).name.removesuffix(".wacz") for site in sites)
+    title = f"What does {after} change against {before} for {names}?"
     request = (
         f"stacks = [{', '.join(stacks)}]\n"
         f"comparisons = [[{toml_text(after)}, {toml_text(before)}]]\n"
@@ -238,8 +238,8 @@ def _stacks_of_origin(word: str, given: list[str], base: str) -> tuple[str, str,
             )
         names, tables = [base], [json.dumps(base)]
     for rtt in own:
-        shown = rtt if rtt == RECORDED else f"{rtt:g}ms"
-        names.append(f"{base}-rtt-{_short(hosts)}-{shown}")
+        label = rtt if rtt == RECORDED else f"{rtt:g}ms"
+        names.append(f"{base}-rtt-{_short(hosts)}-{label}")
         by_host = ", ".join(f"{json.dumps(host)} = {json.dumps(rtt)}" for host in hosts)
         tables.append(
             f"{{ name = {json.dumps(names[-1])}, base = {json.dumps(base)}, "

@@ -159,8 +159,8 @@ def check_text(plan: Plan, source: str, mean_rate_bit_s: Callable[[str], int]) -
             table["recordings"] = list(variant.recordings)
     readers = _readers_of(plan.networks, data, mean_rate_bit_s)
     resolved = plan_of_toml(data, plan.source, f"{source}: the plan's text", readers=readers)
-    stated, said = plan.stated(without=_APART), resolved.stated(without=_APART)
-    if (found := _difference(stated, said)) is not None:
+    stated, by_text = plan.stated(without=_APART), resolved.stated(without=_APART)
+    if (found := _difference(stated, by_text)) is not None:
         key, has, would = found
         raise PlanError(
             [

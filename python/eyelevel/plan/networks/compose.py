@@ -39,7 +39,7 @@ class NetworkWords:
 
     def given(self) -> dict[str, str]:
         """Return the given values by option, in the order of the downstream path."""
-        said = {
+        words = {
             "--network": self.network,
             "--traces": self.traces,
             "--rtt": self.rtt,
@@ -48,7 +48,7 @@ class NetworkWords:
             "--down": self.down,
             "--up": self.up,
         }
-        return {option: text for option, text in said.items() if text is not None}
+        return {option: text for option, text in words.items() if text is not None}
 
 
 class WordError(NetworkError):
@@ -212,18 +212,18 @@ def _name(given: Mapping[str, str]) -> str:
 
     Values that are too long or not plain text are left out.
     """
-    said = {
+    words = {
         option: f"{option[2:]} {PurePath(text).name if '--trace' in option else text}"
         for option, text in given.items()
     }
     if "--network" in given:
-        said["--network"] = given["--network"]
+        words["--network"] = given["--network"]
     rank = {
-        option: (_PLAIN.fullmatch(text) is not None, -len(text)) for option, text in said.items()
+        option: (_PLAIN.fullmatch(text) is not None, -len(text)) for option, text in words.items()
     }
     for option in sorted(rank, key=rank.__getitem__):
-        name = " + ".join(said.values())
+        name = " + ".join(words.values())
         if len(name) <= NAME_LENGTH_MAX and _PLAIN.fullmatch(name):
             return name
-        said[option] = option[2:]
-    return " + ".join(said.values())
+        words[option] = option[2:]
+    return " + ".join(words.values())

@@ -145,9 +145,9 @@ def _is_answer(record: Mapping[str, object]) -> bool:
 
 def _of_answer(answer: JsonMapping, source: Source) -> tuple[Bins, float | None]:
     if isinstance(answer.get("error"), Mapping):
-        said = excerpt(answer["error"].get("message", "no message"))
+        message = excerpt(answer["error"].get("message", "no message"))
         raise source.refusal(
-            f"an error of the API: {said}",
+            f"an error of the API: {message}",
             "error",
             "correct the request as it says, and save the new answer",
         )

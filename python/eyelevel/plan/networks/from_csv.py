@@ -249,8 +249,8 @@ def _of_classes(rows: Rows, file: str) -> list[WeightedNetwork]:
             if other != written:
                 preset = min(other, written, key=len)
                 fault = f"is the one that `{excerpt(preset)}` gets beside the preset"
-            shown = excerpt(max(other, written, key=len))
-            raise NetworkError(f"{file}:{number}: the name `{shown}` {fault}; rename one")
+            quoted = excerpt(max(other, written, key=len))
+            raise NetworkError(f"{file}:{number}: the name `{quoted}` {fault}; rename one")
         names[name] = written
         if weight > 0:
             networks.append(WeightedNetwork(_network(name, row), weight / total))

@@ -20,10 +20,10 @@ def network_text(words: NetworkWords, composed: Composed) -> str:
     Files keep their paths, relative to the working directory, as in a plan.
     """
     network = composed.network
-    said = {"base": words.network, "traces": words.traces, "rtt": words.rtt}
-    said |= {"trace_down": words.trace_down, "trace_up": words.trace_up}
-    said |= {"down": words.down, "up": words.up}
-    given = {key: text for key, text in said.items() if text is not None}
+    settings = {"base": words.network, "traces": words.traces, "rtt": words.rtt}
+    settings |= {"trace_down": words.trace_down, "trace_up": words.trace_up}
+    settings |= {"down": words.down, "up": words.up}
+    given = {key: text for key, text in settings.items() if text is not None}
     if given.keys() <= {"base"}:
         return _quote(network.name)
     plain = network.name.replace(",", "").replace("%", " percent")

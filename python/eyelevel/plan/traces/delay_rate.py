@@ -327,9 +327,9 @@ def _refuse(
 ) -> None:
     if wrong.any():
         row = int(np.argmax(wrong))
-        said, _, remedy = fault.partition("; ")
-        said = said if values is None else said.format(values[row])
-        raise source.refusal(said, str(line(row)), remedy)
+        reason, _, remedy = fault.partition("; ")
+        reason = reason if values is None else reason.format(values[row])
+        raise source.refusal(reason, str(line(row)), remedy)
 
 
 def parse_rates(content: bytes | str, name: str) -> RateSeries:

@@ -99,7 +99,7 @@ class Imported:
 
     source: str
     form: str
-    said: str
+    description: str
     files: dict[str, bytes] = field(repr=False)
     stages: dict[str, str]
 
@@ -131,7 +131,7 @@ def import_traces(inputs: Iterable[tuple[str, bytes]], folder: str) -> Iterator[
             series = parse_delay_rate(content, source)
             found = _delay_rate(name, _stem(name), series, folder)
             apart = f"rows at most {np.diff(series.at_ms).max() / 1000:g} s apart"
-            yield replace(found, said=f"{found.said}; {apart}")
+            yield replace(found, description=f"{found.description}; {apart}")
     if light is not None:
         raise _alone(light[0])
 
@@ -164,8 +164,8 @@ def form_of(name: str, content: bytes) -> str:
     if not head:
         fault = "no row in its first 64 kB" if content.strip() else "the file is empty"
         raise source.refusal(fault, "", f"known: {FORMS}")
-    shown = f"`{excerpt(head.decode('utf-8', 'replace'))[:40]}`"
-    raise source.refusal(f"{shown} begins no form that is known", "1", f"known: {FORMS}")
+    quoted = f"`{excerpt(head.decode('utf-8', 'replace'))[:40]}`"
+    raise source.refusal(f"{quoted} begins no form that is known", "1", f"known: {FORMS}")
 
 
 def _trace(name: str, content: bytes, folder: str) -> Imported:
@@ -186,7 +186,7 @@ def _cell(light: tuple[str, bytes], heavy: tuple[str, bytes], folder: str) -> Im
     files = {f"{_stem(light[0])}.light": light[1], f"{_stem(heavy[0])}.trace": heavy[1]}
     delays = np.percentile(trains.delay_ms, (5, 50, 95))
     mean_bit_s = mean_rate_bit_s(opportunities_ms) * CELLREPLAY_BYTES / OPPORTUNITY_BYTES
-    said = (
+    text = (
         f"{len(trains.at_ms)} trains in {trains.at_ms[-1] / 1000:g} s, of "
         f"{trains.packets.min()} to {trains.packets.max()} packets, one way "
         f"{delays[0]:.3g}, {delays[1]:.3g}, {delays[2]:.3g} ms (p5, p50, p95); saturated "
@@ -195,7 +195,7 @@ def _cell(light: tuple[str, bytes], heavy: tuple[str, bytes], folder: str) -> Im
     )
     names = " ".join(f"{folder}/{file}" for file in files)
     stage = f"cell {names} opportunity {CELLREPLAY_BYTES}B"
-    return Imported(light[0], "CellReplay's two parts", said, files, {"either": stage})
+    return Imported(light[0], "CellReplay's two parts", text, files, {"either": stage})
 
 
 def _fcc(name: str, content: bytes, folder: str) -> Iterator[Imported]:
@@ -211,7 +211,7 @@ def _fcc(name: str, content: bytes, folder: str) -> Iterator[Imported]:
         yield Imported(
             f"{name}, unit {excerpt(each.unit)}",
             "FCC's throughput tests",
-            f"{_describe(opportunities_ms)}; {each.said}",
+            f"{_describe(opportunities_ms)}; {each.description}",
             {file: whole_lines(opportunities_ms)},
             {"either": f"trace {folder}/{file}"},
         )
@@ -222,19 +222,19 @@ def _monroe(name: str, content: bytes, folder: str) -> Iterator[Imported]:
     for each in parse_monroe(_table(content, source), source):
         stem = f"{_stem(name)}-{_stem(each.unit)}"
         found = _delay_rate(f"{name}, node {excerpt(each.unit)}", stem, each.series, folder)
-        said = f"{found.said}; {each.said}"
-        yield replace(found, form=f"MONROE's pings, {found.form}", said=said)
+        text = f"{found.description}; {each.description}"
+        yield replace(found, form=f"MONROE's pings, {found.form}", description=text)
 
 
 def _delay_rate(name: str, stem: str, series: DelayRate, folder: str) -> Imported:
-    files, said = dict[str, bytes](), [f"{series.at_ms[-1] / 1000:g} s"]
+    files, parts = dict[str, bytes](), [f"{series.at_ms[-1] / 1000:g} s"]
     delay = ""
     if (steps := series.delay_steps(name)) is not None:
         interval_ms, delay_ms = steps
         files[f"{stem}.delays"] = micro_lines(delay_ms)
         delay = f"jitter recorded {folder}/{stem}.delays {interval_ms:.9g}ms"
         half = ", half of each round trip" if series.of_round_trips else ""
-        said.append(f"one way {delay_ms.min():.4g} to {delay_ms.max():.4g} ms{half}")
+        parts.append(f"one way {delay_ms.min():.4g} to {delay_ms.max():.4g} ms{half}")
     stages = {}
     for way, mbit_s in (("down", series.down_mbit_s), ("up", series.up_mbit_s)):
         if mbit_s is not None:
@@ -242,17 +242,17 @@ def _delay_rate(name: str, stem: str, series: DelayRate, folder: str) -> Importe
             _bytes_of(rates, name)
             opportunities_ms = opportunities_of(rates, name)
             files[f"{stem}.{way}.trace"] = whole_lines(opportunities_ms)
-            said.append(f"{way} {_rate(opportunities_ms)}")
+            parts.append(f"{way} {_rate(opportunities_ms)}")
             link = f"trace {folder}/{stem}.{way}.trace"
             # Delay and link are in opposite orders downstream and upstream, as with `--rtt`.
             both = (delay, link) if way == "down" else (link, delay)
             stages[way] = ", ".join(part for part in both if part)
         elif delay and (series.of_round_trips or way == "down"):
             stages[way] = delay
-    said += [f"passed over: {', '.join(map(excerpt, series.passed_over))}"] * bool(
+    parts += [f"passed over: {', '.join(map(excerpt, series.passed_over))}"] * bool(
         series.passed_over
     )
-    return Imported(name, _describe_series(series), "; ".join(said), files, stages)
+    return Imported(name, _describe_series(series), "; ".join(parts), files, stages)
 
 
 def _bytes_of(series: RateSeries, name: str) -> int:
@@ -320,7 +320,7 @@ class UnitRates:
 
     unit: str
     series: RateSeries
-    said: str
+    description: str
 
 
 @dataclass(frozen=True)
@@ -329,7 +329,7 @@ class UnitDelays:
 
     unit: str
     series: DelayRate
-    said: str
+    description: str
 
 
 def _is_fcc(cells: Sequence[str]) -> bool:
@@ -365,11 +365,13 @@ def parse_fcc(text: str, source: Source) -> Iterator[UnitRates]:
             raise source.refusal(f"unit {excerpt(unit)} has no whole test", "", _FILTER)
         edges = np.arange(len(rates) + 1, dtype=np.float64) * INTERVAL_MS
         left = len(of_unit) - len(whole)
-        said = _several(len(whole), "whole test") + " one behind the other" * (len(whole) > 1)
-        said += ", a rate each 5 s, as TCP had it"
-        said += f"; left out: {left} that lack{'s' * (left == 1)} an interval" * bool(left)
-        said += f"; in the file {_several(failed, 'failed interval')}" * bool(failed)
-        yield UnitRates(unit, RateSeries(edges, np.array(rates)), said)
+        description = _several(len(whole), "whole test") + " one behind the other" * (
+            len(whole) > 1
+        )
+        description += ", a rate each 5 s, as TCP had it"
+        description += f"; left out: {left} that lack{'s' * (left == 1)} an interval" * bool(left)
+        description += f"; in the file {_several(failed, 'failed interval')}" * bool(failed)
+        yield UnitRates(unit, RateSeries(edges, np.array(rates)), description)
 
 
 def parse_monroe(text: str, source: Source) -> Iterator[UnitDelays]:
@@ -402,9 +404,9 @@ def parse_monroe(text: str, source: Source) -> Iterator[UnitDelays]:
             passed_over=(),
         )
         without = lost.get(unit, 0)
-        said = f"{len(times)} answers, at most {gap_s:.4g} s apart"
-        said += f", {_several(without, 'ping')} without one"
-        yield UnitDelays(unit, series, said)
+        description = f"{len(times)} answers, at most {gap_s:.4g} s apart"
+        description += f", {_several(without, 'ping')} without one"
+        yield UnitDelays(unit, series, description)
 
 
 def _rows(text: str, names: Sequence[str], source: Source) -> Iterator[tuple[int, Sequence[str]]]:
@@ -534,8 +536,8 @@ def _whole_ns(ms: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _no_train(text: bytes, source: Source) -> Exception:
     row = max(0, first_line(text, lambda line: _LINE.fullmatch(line) is not None))
-    shown = excerpt(text.split(b"\n", row + 1)[row].decode("utf-8", "replace"))[:40]
-    return source.refusal(f"`{shown}` is no train", str(row + 1), _AS)
+    quoted = excerpt(text.split(b"\n", row + 1)[row].decode("utf-8", "replace"))[:40]
+    return source.refusal(f"`{quoted}` is no train", str(row + 1), _AS)
 
 
 def _refuse(wrong: NDArray[np.bool_], fault: str, remedy: str, done: int, source: Source) -> None:

@@ -52,9 +52,10 @@ def parse_mahimahi(text: str, name: str) -> NDArray[np.int64]:
         if (plain := line.strip()).isdecimal() and plain.isascii():
             fault = f"a blank beside `{excerpt(plain)[:40]}`"
             raise TraceError(f"{name}:{wrong + 1}: {fault}; remove it, each line is a whole number")
-        shown = f"`{excerpt(line)[:40]}`" if line else "an empty line"
+        quoted = f"`{excerpt(line)[:40]}`" if line else "an empty line"
         raise TraceError(
-            f"{name}:{wrong + 1}: {shown} is not a whole number of milliseconds; write one per line"
+            f"{name}:{wrong + 1}: {quoted} is not a whole number of milliseconds; "
+            "write one per line"
         )
     if values[-1] == 0:
         raise TraceError(
@@ -75,8 +76,8 @@ def _check_order(values: NDArray[np.int64], content: bytes, name: str) -> None:
         return
     at = int(np.argmax(wrong))
     if values[at] > MS_MAX:
-        shown = content.split(b"\n", at + 1)[at][:40].decode()
-        raise TraceError(f"{name}:{at + 1}: {shown} ms is beyond 30 days; write milliseconds")
+        quoted = content.split(b"\n", at + 1)[at][:40].decode()
+        raise TraceError(f"{name}:{at + 1}: {quoted} ms is beyond 30 days; write milliseconds")
     raise TraceError(
         f"{name}:{at + 1}: {values[at]} comes after {values[at - 1]}; put the lines in ascending "
         "order"

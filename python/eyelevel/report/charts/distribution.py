@@ -304,10 +304,10 @@ def gains_overview(
     # Room on the right for the words, so that no interval runs through them.
     low, high = extent
     extent = (low, high + SAID_SHARE * (high - low))
-    said = base.encode(x=alt.value("width"), text="said:N")
-    words = _text(said).encode(color=alt.value("var(--ink)"))
+    labels = base.encode(x=alt.value("width"), text="said:N")
+    words = _text(labels).encode(color=alt.value("var(--ink)"))
     # On a narrow screen the words overlap the zero line: paper around them keeps them legible.
-    paper = _text(said, stroke="var(--paper)", strokeWidth=4)
+    paper = _text(labels, stroke="var(--paper)", strokeWidth=4)
     chart = layer_charts(_zero(), *_dots(base, extent), paper, words)
     height = _ROW_PX * max(1, len(networks)) + 10
     return _of_page(chart, height)
@@ -347,8 +347,8 @@ def _dots(base: alt.Chart, extent: tuple[float, float]) -> tuple[alt.Chart, ...]
     return interval, *beyond_the_axis(known, extent), dot
 
 
-def _text(said: alt.Chart, **style: Any) -> alt.Chart:
-    text: alt.Chart = said.mark_text(align="right", baseline="bottom", dy=-6, **style)
+def _text(labels: alt.Chart, **style: Any) -> alt.Chart:
+    text: alt.Chart = labels.mark_text(align="right", baseline="bottom", dy=-6, **style)
     return text
 
 

@@ -139,10 +139,10 @@ def compare_pictures(old: Picture, new: Picture) -> tuple[Picture, float]:
     rows, columns = (min(old.shape[axis], new.shape[axis]) for axis in (0, 1))
     apart = np.abs(old[:rows, :columns].astype(np.int16) - new[:rows, :columns])
     same[:rows, :columns] = apart.max(axis=2) < PIXEL_DIFFERENCE_MIN
-    shown = np.full((height, width, 3), 255, dtype=np.uint8)
-    shown[: new.shape[0], : new.shape[1]] = 255 - (255 - new) // 4
-    shown[~same] = (200, 0, 0)
-    return shown, float(1 - same.mean())
+    overlay = np.full((height, width, 3), 255, dtype=np.uint8)
+    overlay[: new.shape[0], : new.shape[1]] = 255 - (255 - new) // 4
+    overlay[~same] = (200, 0, 0)
+    return overlay, float(1 - same.mean())
 
 
 def _change(

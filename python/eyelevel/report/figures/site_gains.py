@@ -89,13 +89,13 @@ def extremes(contents: StudyResults) -> pl.DataFrame:
         some = min(EXTREMES, known.height // 2)
         middle = known.slice(some, known.height - 2 * some)
         lowest, highest = known.head(some), known.tail(some)
-        shown = [_group(lowest, "lowest"), _group(highest, "highest")]
+        groups = [_group(lowest, "lowest"), _group(highest, "highest")]
         if known.height < 2 * EXTREMES:
-            shown.insert(1, _group(middle, "between"))
-        shown.append(_group(unknown.head(EXTREMES), "undetermined"))
+            groups.insert(1, _group(middle, "between"))
+        groups.append(_group(unknown.head(EXTREMES), "undetermined"))
         if some:
-            shown += _changes(str(comparison), lowest, highest)
-        together = pl.concat(shown, how="diagonal_relaxed")
+            groups += _changes(str(comparison), lowest, highest)
+        together = pl.concat(groups, how="diagonal_relaxed")
         parts.append(together.with_columns(sites_undetermined=pl.lit(unknown.height)))
     if not parts:
         return pl.DataFrame()
@@ -155,8 +155,8 @@ def lines_of(sites: pl.DataFrame) -> pl.DataFrame:
     table = pl.DataFrame([_line(sites, name) for name in ATTRIBUTES], infer_schema_length=None)
     if table["r_squared"].null_count() == table.height:
         return table.clear()
-    held, told = pl.col("r_squared_held_out"), pl.col("change_p").cast(pl.Float64)
-    best = (held == held.max()) & (held > 0) & (told * len(ATTRIBUTES) <= SIGNIFICANCE_LEVEL)
+    held, p_value = pl.col("r_squared_held_out"), pl.col("change_p").cast(pl.Float64)
+    best = (held == held.max()) & (held > 0) & (p_value * len(ATTRIBUTES) <= SIGNIFICANCE_LEVEL)
     return table.with_columns(best=best.fill_null(value=False)).sort(
         "r_squared_held_out", descending=True, nulls_last=True
     )

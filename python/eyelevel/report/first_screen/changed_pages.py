@@ -49,8 +49,8 @@ class ChangedPage:
             if after != before
         ]
         counted = ", ".join(clauses) or "equal counts"
-        said = f"{self.change.site}, {new} against {old}: {counted}"
-        return f"{said}; {self.pixels}." if self.pixels else f"{said}."
+        text = f"{self.change.site}, {new} against {old}: {counted}"
+        return f"{text}; {self.pixels}." if self.pixels else f"{text}."
 
     @property
     def pixels(self) -> str:
@@ -79,9 +79,9 @@ class ChangedPage:
         """Return the last pictures and their difference as data URLs, each with its caption."""
         if self.change.pictures is None or self.change.difference is None:
             return []
-        shown = (*self.change.pictures, self.change.difference[0])
+        pictures = (*self.change.pictures, self.change.difference[0])
         captions = (*self.change.variants, f"difference: {self.pixels}")
-        return [(name, thumbnail(each)) for name, each in zip(captions, shown, strict=True)]
+        return [(name, thumbnail(each)) for name, each in zip(captions, pictures, strict=True)]
 
 
 @dataclass(frozen=True)

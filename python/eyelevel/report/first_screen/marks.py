@@ -94,13 +94,13 @@ def _level(contents: StudyResults) -> Mark:
     pairs = len(find_compared_pairs(contents))
     measured = len(find_compared_levels(contents))
     unequal, unknown = not_level(contents), of_level(contents)
-    said = f"{measured} of {pairs} pairs measured, all level" if pairs else ONE_STACK
+    text = f"{measured} of {pairs} pairs measured, all level" if pairs else ONE_STACK
     if unequal:
-        said = f"{len(unequal)} of {pairs} pairs differ in more than their protocols"
+        text = f"{len(unequal)} of {pairs} pairs differ in more than their protocols"
     elif measured < pairs:
-        said = f"{pairs - measured} of {pairs} pairs not measured here"
+        text = f"{pairs - measured} of {pairs} pairs not measured here"
     elif unknown:
-        said = "measured, but some aspects are still unknown"
+        text = "measured, but some aspects are still unknown"
     status = BAD if unequal else OPEN if unknown else GOOD
     note = (
         "This mark says whether the stacks of a comparison are alike in everything but what is "
@@ -108,21 +108,21 @@ def _level(contents: StudyResults) -> Mark:
         "appendix has every aspect that was measured, and “Stacks: set and measured” what was "
         "set and what the loads themselves showed."
     )
-    return Mark("Level", status, said, tuple(unknown), note)
+    return Mark("Level", status, text, tuple(unknown), note)
 
 
 def _loads(contents: StudyResults) -> Mark:
     whole, planned = contents.blocks.whole, contents.blocks_planned
     withheld = contents.too_disturbed
     excluded = sum(block.network not in withheld for block in contents.blocks.excluded)
-    said = f"{whole} of {planned} blocks whole"
+    text = f"{whole} of {planned} blocks whole"
     if excluded:
-        said += f", {excluded} {'not complete' if contents.unfinished else 'with loads left out'}"
+        text += f", {excluded} {'not complete' if contents.unfinished else 'with loads left out'}"
     if withheld:
-        said += f"; no answer on {' and '.join(withheld)}"
+        text += f"; no answer on {' and '.join(withheld)}"
     changed = count_changed_findings(contents)
     if changed:
-        said += (
+        text += (
             f"; including them would change {changed} {'finding' if changed == 1 else 'findings'}"
         )
     none = "No load of a comparison failed." if excluded or withheld else "No load was left out."
@@ -130,7 +130,7 @@ def _loads(contents: StudyResults) -> Mark:
     note = f"A block is one load of a site over a network with each stack. {left_out}"
     warnings = of_loads(contents)
     status = BAD if changed else OPEN if excluded or withheld or warnings else GOOD
-    return Mark("Loads", status, said, tuple(warnings), note)
+    return Mark("Loads", status, text, tuple(warnings), note)
 
 
 def _machine(contents: StudyResults) -> Mark:
@@ -148,12 +148,12 @@ def _machine(contents: StudyResults) -> Mark:
         "all stacks, whatever these did. “Outcomes”, under “For reviewers”, has the reason of "
         "each, and a test whether some stacks' loads failed more often than others'."
     )
-    said = "; ".join(parts) or f"none {of_all}"
+    text = "; ".join(parts) or f"none {of_all}"
     share = contents.table["cpu_foreign_share"].median()
     if isinstance(share, float) and share >= WORTH_A_WORD:
-        said += f"; other programs took {format_percent(share, signed=False)} in the median load"
+        text += f"; other programs took {format_percent(share, signed=False)} in the median load"
     status = BAD if bad else OPEN if parts else GOOD
-    return Mark("Machine", status, said, tuple(warnings), note)
+    return Mark("Machine", status, text, tuple(warnings), note)
 
 
 def _compute_disturbed_shares(contents: StudyResults) -> tuple[float, float]:

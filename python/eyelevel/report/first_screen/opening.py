@@ -342,11 +342,11 @@ def _gain_row(contents: StudyResults, gain: NetworkGain) -> tuple[object, ...]:
     claim = verdict_of(contents, gain) if is_claimed(contents, gain) else NO_CLAIM
     assert claim in (*CLAIMS, NO_CLAIM)
     value = gain.gain.value or 0.0
-    said = format_percent(value)
+    text = format_percent(value)
     difference = gain.difference.value
     if difference is not None and round(difference) and gain.metric.endswith("_ms"):
-        said += f", {format_signed_ms(difference, float('inf'))}"
-    return gain.network, value, gain.gain.low, gain.gain.high, claim, said
+        text += f", {format_signed_ms(difference, float('inf'))}"
+    return gain.network, value, gain.gain.low, gain.gain.high, claim, text
 
 
 def _site_row(cell: Cell) -> tuple[object, ...]:

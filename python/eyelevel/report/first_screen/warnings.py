@@ -180,13 +180,13 @@ def _of_altered(by_site: Mapping[str, Sequence[str]]) -> Warning:
     """Warn once of all recordings that were altered, with what was done to the first of them."""
     if len(by_site) == 1:
         ((site, changes),) = by_site.items()
-        said = f"{'. '.join(changes)}. Its loads show how the altered page behaves."
-        return f"{site} was altered after recording.", said
+        text = f"{'. '.join(changes)}. Its loads show how the altered page behaves."
+        return f"{site} was altered after recording.", text
     named = [f"{site}: {'. '.join(changes)}" for site, changes in by_site.items()]
     if len(named) > NAMED_MAX:
         named[NAMED_MAX:] = [f"{len(named) - NAMED_MAX} more, which `environment.json` has"]
-    said = f"{'. '.join(named)}. Their loads show how the altered pages behave."
-    return f"{len(by_site)} recordings were altered after recording.", said
+    text = f"{'. '.join(named)}. Their loads show how the altered pages behave."
+    return f"{len(by_site)} recordings were altered after recording.", text
 
 
 def of_loads(contents: StudyResults) -> list[Warning]:

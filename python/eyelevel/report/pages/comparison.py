@@ -15,10 +15,10 @@ def comparison_page(old: str, new: str, comparison: RunComparison) -> str:
     """Return the page as text; `old` and `new` name the runs."""
     title = f"What changed from {old} to {new}?"
     counted = Counter(verdict.status for verdict in comparison.verdicts)
-    said = ", ".join(f"{count} {status}" for status, count in counted.items())
+    text = ", ".join(f"{count} {status}" for status, count in counted.items())
     main = element(
         "main",
-        element("header", element("h1", title), element("p", f"Comparisons: {said}.")),
+        element("header", element("h1", title), element("p", f"Comparisons: {text}.")),
         make_titled_section(
             "verdicts",
             "Each comparison",

@@ -198,14 +198,14 @@ def _times_table(analysis: Analysis) -> Markup:
     )
     what = ("time", "protocol", "file", "family", "vantage", "n", "hosts")
     columns = (*what, *_names()[: len(PERCENTS)])
-    shown = table("Milliseconds of successful attempts", columns, rows, class_="differences")
+    markup = table("Milliseconds of successful attempts", columns, rows, class_="differences")
     if not are_merged(analysis.table):
-        return shown
+        return markup
     merged = (
         f"There are {len(labels)} files, more than {FILES_MAX}: times and their curves are of all "
         "files of one vantage point and family together."
     )
-    return join([element("p", merged), shown])
+    return join([element("p", merged), markup])
 
 
 def failures(analysis: Analysis) -> Markup:
@@ -312,15 +312,15 @@ EXPLAINED = (
 
 def section(found: ByCdn) -> Markup:
     """Return the section on CDNs."""
-    shown = found.cdns[:CDNS_SHOWN]
-    names = {row["cdn"] for row in shown}
+    largest = found.cdns[:CDNS_SHOWN]
+    names = {row["cdn"] for row in largest}
     untold = next((row for row in found.cdns if row["cdn"] == UNKNOWN), None)
     notes = []
     if untold:
         hosts = "1 host" if untold["hosts"] == 1 else f"{untold['hosts']} hosts"
         counts = f"{untold['samples']} samples of {hosts}"
         notes.append(element("p", f"Of {counts} nothing tells who served them: unknown."))
-    if len(found.cdns) > len(shown):
+    if len(found.cdns) > len(largest):
         rest = f"The {CDNS_SHOWN} with most hosts of {len(found.cdns)} are shown; --json has all."
         notes.append(element("p", rest))
     return make_titled_section(
@@ -328,13 +328,13 @@ def section(found: ByCdn) -> Markup:
         "By CDN",
         element("p", EXPLAINED),
         *notes,
-        _format_served_table(found, shown),
+        _format_served_table(found, largest),
         _times(row for row in found.times if row["cdn"] in names),
         _differences(row for row in found.pairs if row["cdn"] in names),
     )
 
 
-def _format_served_table(found: ByCdn, shown: Sequence[JsonMapping]) -> Markup:
+def _format_served_table(found: ByCdn, cdns: Sequence[JsonMapping]) -> Markup:
     shares = {(row["cdn"], row["protocol"]): row for row in found.connected}
     rows = (
         (
@@ -344,7 +344,7 @@ def _format_served_table(found: ByCdn, shown: Sequence[JsonMapping]) -> Markup:
             row["samples"],
             *(_share(shares.get((row["cdn"], protocol))) for protocol in SHARES),
         )
-        for row in shown
+        for row in cdns
     )
     connects = (f"{title}: hosts that connected" for title in SHARES.values())
     columns = ("served by", "told by", "hosts", "samples", *connects)
@@ -444,12 +444,12 @@ def _conditions_section(conditions: Sequence[JsonMapping]) -> list[Markup]:
         "hosts. A handshake is full if no session was offered; rows whose early data was rejected "
         "are in no comparison."
     )
-    shown = [
+    tables = [
         element("p", explained),
         table("A - B in milliseconds, by host", columns, rows, class_="differences"),
         *(_by_host(row) for row in conditions if row["by_host"]),
     ]
-    return [make_titled_section("conditions", "Families, resumption and 0-RTT", *shown)]
+    return [make_titled_section("conditions", "Families, resumption and 0-RTT", *tables)]
 
 
 def _over(row: JsonMapping) -> str:

@@ -76,8 +76,8 @@ def _curves_left_out(contents: StudyResults) -> str:
     ]
     if not large:
         return ""
-    said = f"{' and '.join(large)} have curves for the primary metric only. "
-    return f"{said[0].upper()}{said[1:]}"
+    text = f"{' and '.join(large)} have curves for the primary metric only. "
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def _specifications(contents: StudyResults) -> dict[str, JsonObject]:

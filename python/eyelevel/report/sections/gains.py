@@ -245,19 +245,19 @@ def p_values_details(contents: StudyResults) -> Markup:
         for tested in contents.gain_tests
         if tested.gain.metric == primary and tested.gain.network not in contents.too_disturbed
     ]
-    shown = tests[:ROWS_MAX]
-    rows = [_row(tested) for tested in shown]
+    listed = tests[:ROWS_MAX]
+    rows = [_row(tested) for tested in listed]
     columns = [
         "network", "stack", "reference", "median, 95 % interval", "difference, 95 % interval", "p",
         "p after Holm", "p after Benjamini-Hochberg", "p of equivalence",
     ]  # fmt: skip
-    members = next((tested.members for tested in shown), 0)
+    members = next((tested.members for tested in listed), 0)
     primary_gains = [tested.gain for tested in tests]
     effect = format_percent(effect_of(primary_gains, contents.smallest_effect), signed=False)
     note = NOTE.format(members=members, effect=effect)
-    if any(tested.gain.median.low is None for tested in shown):
+    if any(tested.gain.median.low is None for tested in listed):
         note += " A median has an interval from six repetitions on."
-    if left_out := len(tests) - len(shown):
+    if left_out := len(tests) - len(listed):
         note += f" {left_out} more comparisons are in `eyelevel report --json`."
     if contents.may_stop:
         note += (
@@ -315,18 +315,18 @@ def drift_note(contents: StudyResults) -> Markup:
         return Markup("")
     found = drift.autocorrelation
     if found.value is None:
-        said = f"A drift can be seen from {REPETITIONS_MIN} blocks on; here are {found.n}."
+        text = f"A drift can be seen from {REPETITIONS_MIN} blocks on; here are {found.n}."
         if found.n >= REPETITIONS_MIN:
-            said = f"Whether a stack drifted is unknown: {found.reason}."
-        return element("p", said, class_="note")
+            text = f"Whether a stack drifted is unknown: {found.reason}."
+        return element("p", text, class_="note")
     share = format_percent(drift.noticed_share, signed=False)
-    said = (
+    text = (
         f"Lag-1 autocorrelation of the differences: {_describe(found)}, pooled "
         f"over all comparisons. A drift of {DRIFT_SHARE:.0%} of one stack's variance over "
         f"{DRIFT_LENGTH:g} blocks would be noticed in {share} of such runs: "
         "that there is no warning proves nothing."
     )
-    return element("p", said, class_="note")
+    return element("p", text, class_="note")
 
 
 def drift_json(contents: StudyResults) -> JsonObject:

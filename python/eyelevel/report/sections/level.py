@@ -136,7 +136,7 @@ def _group(names: tuple[str, str], kind: str, _: str, head: str, entries: list[E
 
 
 def _row(entry: Entry) -> list[object]:
-    texts = entry.said
+    texts = entry.text
     what = element("small", WHAT.get(entry.row["aspect"], ""))
     values = (texts.with_unit(value) for value in (texts.first, texts.second))
     reason = why(entry.row, SAMPLES_MIN)

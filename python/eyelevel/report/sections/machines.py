@@ -46,9 +46,9 @@ def machines_section(contents: StudyResults) -> Markup:
 
 
 def _machines_table(contents: StudyResults) -> Markup:
-    shown = contents.between_machines[:GAINS_MAX]
+    listed = contents.between_machines[:GAINS_MAX]
     has_reasons = any(row.reason for row in contents.machines)
-    columns = ["machine", "class", "loads", "failed", *map(_heading, shown)]
+    columns = ["machine", "class", "loads", "failed", *map(_heading, listed)]
     rows: list[list[object]] = []
     for row in contents.machines:
         cells: list[object] = [
@@ -57,7 +57,7 @@ def _machines_table(contents: StudyResults) -> Markup:
             row.loads,
             row.failures,
         ]
-        for each in shown:
+        for each in listed:
             if row.machine in each.machines:
                 of_machine = each.model.machines[each.machines.index(row.machine)]
                 cells.append(estimate_cell(of_machine.gain, format_percent))
@@ -65,7 +65,7 @@ def _machines_table(contents: StudyResults) -> Markup:
                 cells.append(make_undetermined_cell("no complete block is left"))
         rows.append([*cells, *([row.reason or "none"] if has_reasons else [])])
     caption = f"Loads of each machine, and the gains that they show: {_metric(contents)}"
-    if left_out := len(contents.between_machines) - len(shown):
+    if left_out := len(contents.between_machines) - len(listed):
         caption += f" ({left_out} more in report --json)"
     columns += ["remarks"] * has_reasons
     return table(caption, columns, rows, class_="gain-details")

@@ -194,9 +194,9 @@ def timeouts_beside(gain: NetworkGain) -> Markup:
     counts = gain.timeouts
     if counts is None or not counts.any:
         return Markup("")
-    said = f"unfinished: {counts.count} and {counts.count_reference} of {counts.pairs}"
+    text = f"unfinished: {counts.count} and {counts.count_reference} of {counts.pairs}"
     bound = "" if counts.bound == "either way" else f"; {counts.bound} this"
-    return element("small", said, bound)
+    return element("small", text, bound)
 
 
 def timeouts_details(contents: StudyResults) -> Markup:
@@ -208,10 +208,10 @@ def timeouts_details(contents: StudyResults) -> Markup:
             continue
         difference = estimate_cell(gain.difference, lambda ms: format_signed_ms(ms, math.inf))
         ps = ("none" if p is None else format_p(p) for p in (counts.p, gain.p_timeouts_holm))
-        said = f"{counts.count} and {counts.count_reference} of {counts.pairs}"
+        text = f"{counts.count} and {counts.count_reference} of {counts.pairs}"
         which = (gain.network, gain.stack, gain.reference)
         cells = (estimate_cell(gain.gain, format_percent), difference)
-        rows.append([*which, said, *ps, format_limit(counts), counts.bound, *cells])
+        rows.append([*which, text, *ps, format_limit(counts), counts.bound, *cells])
     if not rows:
         return Markup("")
     columns = [
@@ -233,8 +233,8 @@ def timeouts_json(gain: NetworkGain) -> JsonObject | None:
         f"limit_ms_{end}": limit if math.isfinite(limit) else None
         for end, limit in (("min", counts.limit_min), ("max", counts.limit_max))
     }
-    told = {name: getattr(counts, name) for name in ("count", "count_reference", "pairs")}
-    return {**told, **limits, "bound": counts.bound or None, "p": counts.p,
+    values = {name: getattr(counts, name) for name in ("count", "count_reference", "pairs")}
+    return {**values, **limits, "bound": counts.bound or None, "p": counts.p,
             "p_holm": gain.p_timeouts_holm}  # fmt: skip
 
 
@@ -305,29 +305,29 @@ def describe_exclusions(contents: StudyResults) -> str:
     by_stack = [f"{counts[name]} of {name}" for name in contents.stacks if name in counts]
     loads = sum(counts.values())
     left_out, they_were = ("load is", "it was") if loads == 1 else ("loads are", "they were")
-    said = (
+    text = (
         f"{loads} {left_out} left out because the instrument failed ({', '.join(by_stack)}), "
         f"with the pairs that {they_were} part of. "
     )
     valued = _effects_with_values(contents)
     if not valued and any(effect.network in contents.too_disturbed for effect in effects):
-        return f"{said}There is no answer that they could change."
+        return f"{text}There is no answer that they could change."
     if not valued:
         return (
-            f"{said}None of these pairs has values for both stacks, so it is unknown what "
+            f"{text}None of these pairs has values for both stacks, so it is unknown what "
             "including them would change."
         )
     most = max(valued, key=lambda effect: effect.moved)
-    said += (
+    text += (
         f"If the pairs with values for both stacks were included, {most.comparison} on "
         f"{most.network} would be {_describe_gain(most.gain_with_excluded)} instead of "
         f"{_describe_gain(most.gain)}"
     )
     if len(valued) > 1:
-        said += ", the largest change"
+        text += ", the largest change"
     if changed := count_changed_findings(contents):
-        said += f"; {changed} {'finding' if changed == 1 else 'findings'} would change"
-    return f"{said}."
+        text += f"; {changed} {'finding' if changed == 1 else 'findings'} would change"
+    return f"{text}."
 
 
 def count_changed_findings(contents: StudyResults) -> int:

@@ -120,8 +120,8 @@ def time_parts(contents: StudyResults) -> Markup:
 def _note(contents: StudyResults, divided: Divided, hidden: int) -> Markup:
     by = "by confidence sequences" if contents.may_stop else "by Student's t over repetitions"
     more = f" {hidden} more comparisons are in --json." if hidden > 0 else ""
-    said = f"{NOTES[divided]} {INTERVALS.format(by=by)}"
-    return join([said, _how_to_learn_why(contents), more])
+    text = f"{NOTES[divided]} {INTERVALS.format(by=by)}"
+    return join([text, _how_to_learn_why(contents), more])
 
 
 def metric_paragraphs(contents: StudyResults) -> list[list[str]]:
@@ -254,18 +254,24 @@ def _describe_waits(parts: NetworkParts, gain: NetworkGain) -> str:
 
     The time that other parts took back is stated where the named ones exceed the whole.
     """
-    said, named_ms, certain = [], 0.0, _certain_parts(parts, gain)
+    clauses, named_ms, certain = [], 0.0, _certain_parts(parts, gain)
     whole_ms = parts.whole.difference.value or 0.0
     if len(certain) == 1 and abs((certain[0][1].value or 0.0) - whole_ms) < 1:
         way = "less" if whole_ms < 0 else "more"
         return f"all of it {way} {_WAITED[certain[0][0].rsplit('_', 1)[0]]}"
     for name, part in certain:
         way = "less" if (part.value or 0.0) < 0 else "more"
-        said.append(f"{_describe_size(part)} {way} {_WAITED[name.rsplit('_', 1)[0]]}")
+        clauses.append(f"{_describe_size(part)} {way} {_WAITED[name.rsplit('_', 1)[0]]}")
         named_ms += part.value or 0.0
-    waits = " and ".join(said) if len(said) < 3 else f"{', '.join(said[:-1])} and {said[-1]}"
+    waits = (
+        " and ".join(clauses)
+        if len(clauses) < 3
+        else f"{', '.join(clauses[:-1])} and {clauses[-1]}"
+    )
     back_ms = abs(named_ms) - abs(whole_ms)
-    return f"{waits}; the other parts took {_ms(back_ms)} back" if said and back_ms >= 1 else waits
+    return (
+        f"{waits}; the other parts took {_ms(back_ms)} back" if clauses and back_ms >= 1 else waits
+    )
 
 
 _WAITED = {

@@ -90,7 +90,7 @@ END_S_MAX = 600.0
 Shown = Callable[[str], None]
 
 
-def _show_nobody(said: str) -> None:
+def _show_nobody(message: str) -> None:
     pass
 
 
@@ -109,17 +109,17 @@ class Copies:
         blocks: Sequence[Sequence[str]],
         *,
         is_beside_loads: bool,
-        told: Callable[[str], None] = lambda _: None,
+        on_message: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """Prepare the copies.
 
         `blocks`: hashes of each block's trials, in the plan's order. `is_beside_loads`: whether
-        loads go on during copying. `told`: called with a line if a bucket does not answer.
+        loads go on during copying. `on_message`: called with a line if a bucket does not answer.
         """
         self._objects, self._url, self._directory = objects, url, directory
-        self._told, self._is_beside_loads = told, is_beside_loads
+        self._told, self._is_beside_loads = on_message, is_beside_loads
         self._clock, self._sleep = clock, sleep
         self._blocks, self._left = blocks, [set(names) for names in blocks]
         self._number_of = {name: n for n, names in enumerate(blocks) for name in names}
@@ -135,13 +135,13 @@ class Copies:
         self._since_s, self._count = 0.0, 0
         self._pause_s = self._again_s = 0.0
 
-    def begin(self, shown: Shown = _show_nobody) -> None:
+    def begin(self, show: Shown = _show_nobody) -> None:
         """Check that the bucket is this run's, and upload what was committed before.
 
-        `shown` is called with the number of remaining uploads. Raises `BucketError` if the bucket
+        `show` is called with the number of remaining uploads. Raises `BucketError` if the bucket
         does not answer, and `DifferentError` if it has another run.
         """
-        self._show_in(shown)
+        self._show_in(show)
         whose = {PLAN_FILE: "another plan's run", ENVIRONMENT_FILE: "another run of this plan"}
         for name, other in whose.items():
             limit = PLAN_DOCUMENT if name == PLAN_FILE else DOCUMENT
@@ -170,14 +170,14 @@ class Copies:
                 self._waiting += [] if self._left[number] else [number]
         self._advance()
 
-    def finish(self, wait_s: float = END_S_MAX, shown: Shown = _show_nobody) -> None:
+    def finish(self, wait_s: float = END_S_MAX, show: Shown = _show_nobody) -> None:
         """Upload everything that is left, waiting up to `wait_s` for a bucket that does not answer.
 
-        `shown` is called with the number of remaining uploads. Raises `CopiesUnfinishedError` and
+        `show` is called with the number of remaining uploads. Raises `CopiesUnfinishedError` and
         `DifferentError`.
         """
         self._is_beside_loads = False
-        self._show_in(shown)
+        self._show_in(show)
         until_s, self._again_s = self._clock() + wait_s, 0.0
         while True:
             self._advance()
@@ -213,16 +213,16 @@ class Copies:
             self._shown(self._describe_backlog())
             wait(self._on_its_way, return_when=FIRST_COMPLETED)
 
-    def _show_in(self, shown: Shown) -> None:
-        self._shown, self._since_s, self._count = shown, self._clock(), 0
+    def _show_in(self, show: Shown) -> None:
+        self._shown, self._since_s, self._count = show, self._clock(), 0
 
     def _describe_backlog(self) -> str:
         left = len(self._waiting) + len(self._on_its_way)
-        said = f"copying to {self._url}: {left} objects left"
+        message = f"copying to {self._url}: {left} objects left"
         if not self._count:
-            return said
+            return message
         left_s = (self._clock() - self._since_s) / self._count * left
-        return f"{said}, {left_s:.0f} s"
+        return f"{message}, {left_s:.0f} s"
 
     def _may_try(self) -> bool:
         return self._clock() >= self._again_s

@@ -168,7 +168,7 @@ class ObstoreObjects:
 
 def _failure(attempt: str, error: Exception) -> BucketError:
     """Return an error with the first line of obstore's message; the rest are internals."""
-    said = str(error).partition("\n")[0]
+    reason = str(error).partition("\n")[0]
     return BucketError(
-        f"{attempt}: {excerpt(said)}; check the URL, its credentials and the network"
+        f"{attempt}: {excerpt(reason)}; check the URL, its credentials and the network"
     )

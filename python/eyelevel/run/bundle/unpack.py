@@ -228,13 +228,13 @@ _HOMES = ("/root", "/home", "/var/home", "/export/home")
 
 def describe_access(plan: Plan) -> list[str]:
     """Return a sentence per command that the plan's stacks start, and per path opened to it."""
-    said = []
+    lines = []
     for server in _servers(plan):
-        said.append(f"starts: {shlex.join(server.command)}")
+        lines.append(f"starts: {shlex.join(server.command)}")
         for name, path in find_opened_paths(server):
             also = "" if str(path) == name else f" (`{name}`)"
-            said.append(f"opens to it: {path}{also}")
-    return list(dict.fromkeys(said))
+            lines.append(f"opens to it: {path}{also}")
+    return list(dict.fromkeys(lines))
 
 
 def describe_refusals(plan: Plan) -> list[str]:

@@ -46,7 +46,7 @@ class LivePage:
     upstream_ca: Path | None = None
     screen: Screen = SCREEN
     """The screen if no device is emulated."""
-    told: Callable[[str], None] = _untold
+    on_remark: Callable[[str], None] = _untold
     """The callback for remarks, at each load, on how its network differs from the machine's usual
     one."""
 
@@ -70,7 +70,7 @@ def run_live_trial(trial: Trial, page: LivePage, host_wait: HostWait | None = No
     """
     with LiveNetwork(page.allow, page.upstream_ca) as network, coding() as pictures:
         if network.remark:
-            page.told(network.remark)
+            page.on_remark(network.remark)
         # Waits last, so that a machine that cannot load at all fails at once.
         waited_ms = host_wait.wait() * 1e3 if host_wait else 0.0
         result = _load(trial, page, network, pictures)

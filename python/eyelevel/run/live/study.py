@@ -94,9 +94,9 @@ def turns(study: LiveStudy) -> list[Turn]:
 
 
 def run_study(
-    study: LiveStudy, directory: Path, host_wait: HostWait, told: Callable[[Done], None]
+    study: LiveStudy, directory: Path, host_wait: HostWait, on_done: Callable[[Done], None]
 ) -> None:
-    """Make the loads that are not committed yet; `told` is called after each."""
+    """Make the loads that are not committed yet; `on_done` is called after each."""
     recover(directory)
     order, there = turns(study), list_committed(directory)
     rest = [turn for turn in order if turn.trial.hash not in there]
@@ -107,7 +107,7 @@ def run_study(
         lengths_s.append(time.monotonic() - began_s)
         left_s = (len(rest) - number) * sorted(lengths_s)[len(lengths_s) // 2]
         done = len(order) - len(rest) + number
-        told(Done(done, len(order), left_s, turn, outcome))
+        on_done(Done(done, len(order), left_s, turn, outcome))
 
 
 def _once(study: LiveStudy, turn: Turn, host_wait: HostWait) -> Callable[[], TrialResult]:

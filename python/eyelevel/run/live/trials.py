@@ -39,5 +39,5 @@ def live_trials(
     `by_network`: the connection type for stacks that take it from the network, as the round trip of
     a live network is unknown.
     """
-    told = taking_network_for(by_network, settings, stack)
-    return expand(one_cell(site.name, [LIVE], told, runs, seed, settings), [site])
+    connection_type = taking_network_for(by_network, settings, stack)
+    return expand(one_cell(site.name, [LIVE], connection_type, runs, seed, settings), [site])

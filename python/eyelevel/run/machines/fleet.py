@@ -257,7 +257,7 @@ def _distance(
         f"its processor time is {processor:+.1%} off {whose}": abs(processor)
         / PROCESSOR_TIME_SHARE_MAX,
     }
-    reason = max(by_bound, key=lambda said: by_bound[said])
+    reason = max(by_bound, key=lambda phrase: by_bound[phrase])
     return by_bound[reason], reason
 
 

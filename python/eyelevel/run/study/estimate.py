@@ -345,11 +345,11 @@ def _on_slots(blocks_s: Sequence[float], slots: int, trials: int) -> tuple[float
     seconds = _spread_s(blocks_s, slots)
     if slots == 1:
         return seconds, ""
-    said = f"; {slots} slots once their machines are admitted"
+    text = f"; {slots} slots once their machines are admitted"
     commits_s = COMMIT_S * trials
     if commits_s <= seconds:
-        return seconds, said
-    return commits_s, f"{said}, as fast as one writer commits"
+        return seconds, text
+    return commits_s, f"{text}, as fast as one writer commits"
 
 
 def _spread_s(blocks_s: Sequence[float], slots: int) -> float:

@@ -111,23 +111,23 @@ def _read(member: Member) -> SiteAttributes | Unreadable:
     try:
         path = open_site(member.site).path.resolve()
         command = ["archive", "info", str(path), "--json", "--sizes"]
-        said = run_tool(command, within_s=TIME_LIMIT_S)
+        output = run_tool(command, within_s=TIME_LIMIT_S)
     except ExpectedError as error:
         return Unreadable(member.name, member.site, " ".join(str(error).split()))
     return SiteAttributes(
         name=member.name,
         site=member.site,
-        page=said["main_url"],
-        digest=said["digest"],
-        server_addresses=count_addresses(said),
-        origins=len(said["origins"]),
-        objects=said["objects"],
-        object_bytes=tuple(said["body_sizes"]),
-        body_bytes=said["body_bytes"],
-        secure_share=said["secure_share"],
-        secure_bytes_share=said["secure_bytes_share"],
-        dependency_depth=said["dependency_depth"],
-        is_altered=bool(said["provenance"].get("altered")),
+        page=output["main_url"],
+        digest=output["digest"],
+        server_addresses=count_addresses(output),
+        origins=len(output["origins"]),
+        objects=output["objects"],
+        object_bytes=tuple(output["body_sizes"]),
+        body_bytes=output["body_bytes"],
+        secure_share=output["secure_share"],
+        secure_bytes_share=output["secure_bytes_share"],
+        dependency_depth=output["dependency_depth"],
+        is_altered=bool(output["provenance"].get("altered")),
     )
 
 

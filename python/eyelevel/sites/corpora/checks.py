@@ -88,7 +88,7 @@ def read_check(folder: Path, name: str) -> Check | None:
 def keep_check(folder: Path, check: Check, details: JsonMapping) -> None:
     """Write a check with the `details` of `site check --json`. Raises `OSError`."""
     folder.mkdir(parents=True, exist_ok=True)
-    said = {
+    summary = {
         "version": VERSION,
         "digest": check.digest,
         "loads": check.loads,
@@ -97,7 +97,7 @@ def keep_check(folder: Path, check: Check, details: JsonMapping) -> None:
         "rules": check.rules,
         "details": details,
     }
-    write_whole(folder / f"{check.name}.json", f"{json.dumps(said, indent=1)}\n".encode())
+    write_whole(folder / f"{check.name}.json", f"{json.dumps(summary, indent=1)}\n".encode())
 
 
 def fit_alone(corpus: str, sites: Sequence[SiteAttributes]) -> list[SiteAttributes]:

@@ -99,9 +99,9 @@ def _import(source: Source, name: str, ledger: Ledger, folder: Path, wishes: Wis
                 run_tool(_command(source, made, wishes), within_s=wishes.time_limit_s)
         except LabError as error:
             # One line, about the file that the user knows.
-            said = " ".join(str(error).replace(str(made), str(source.path)).split())
-            said = said.removeprefix(f"cannot import {source.path}: ")
-            entry = replace(entry, outcome="refused", reason=said[:_REASON_MAX])
+            reason = " ".join(str(error).replace(str(made), str(source.path)).split())
+            reason = reason.removeprefix(f"cannot import {source.path}: ")
+            entry = replace(entry, outcome="refused", reason=reason[:_REASON_MAX])
             if before is None:
                 ledger.put(entry)
             return entry

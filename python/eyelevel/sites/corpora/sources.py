@@ -123,9 +123,9 @@ def _source(top: Path, path: Path, size: int) -> Source:
 
 
 def _cell(text: str) -> str:
-    said = escape_control_characters(text, keep="")
+    escaped = escape_control_characters(text, keep="")
     # Cells of the table are stripped.
-    return said if said == said.strip() else f"'{said}'"
+    return escaped if escaped == escaped.strip() else f"'{escaped}'"
 
 
 def _is_mahimahi(folder: Path, names: list[str]) -> bool:

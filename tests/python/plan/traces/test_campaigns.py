@@ -25,8 +25,8 @@ def test_a_unit_of_fcc_has_its_tests_in_their_order_of_time():
     # 0.75, 1.5 and 3 million bytes a second, five seconds each.
     assert first.series.mbit_s.tolist() == [6, 12, 24]
     assert first.series.at_ms.tolist() == [0, 5000, 10_000, 15_000]
-    assert first.said == "2 whole tests one behind the other, a rate each 5 s, as TCP had it"
-    assert second.said.startswith("1 whole test, a rate each 5 s")
+    assert first.description == "2 whole tests one behind the other, a rate each 5 s, as TCP had it"
+    assert second.description.startswith("1 whole test, a rate each 5 s")
 
 
 def test_it_is_written_as_a_trace_for_either_direction():
@@ -46,7 +46,7 @@ def test_what_failed_or_is_not_whole_is_left_out_and_counted():
     )
     first = next(parse_fcc(FCC + more, SOURCE))
     assert first.series.mbit_s.tolist() == [6, 12, 24]
-    assert first.said.endswith(
+    assert first.description.endswith(
         "; left out: 1 that lacks an interval; in the file 1 failed interval"
     )
 
@@ -59,11 +59,11 @@ def test_a_node_of_monroe_has_half_of_each_round_trip_by_time():
         assert found.unit == "48-89"
         assert found.series.at_ms.tolist() == [0, 1000, 3000, 5000]
         assert found.series.delay_ms.tolist() == [20.25, 30, 40]
-        assert found.said == "3 answers, at most 2 s apart, 1 ping without one"
+        assert found.description == "3 answers, at most 2 s apart, 1 ping without one"
     (written,) = imported(MONROE)
     assert written.form == "MONROE's pings, delay over time"
     assert written.stages["down"] == "jitter recorded out/f-48-89.delays 2500ms"
-    assert "half of each round trip" in written.said
+    assert "half of each round trip" in written.description
 
 
 @pytest.mark.parametrize(

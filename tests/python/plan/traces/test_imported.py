@@ -45,7 +45,7 @@ def test_cellreplays_opportunities_carry_its_own_packets():
     # Each millisecond one of its packets, 1400 bytes with TUN's 4: 11.168 Mbit/s of IP, not 12.
     heavy = "".join(f"{at}\n" for at in range(1, 1001)).encode()
     (found,) = imported(LIGHT, heavy)
-    assert "11.2 Mbit/s in the mean of 1396 bytes an opportunity" in found.said
+    assert "11.2 Mbit/s in the mean of 1396 bytes an opportunity" in found.description
 
 
 def test_names_become_words_of_a_stage():
@@ -65,7 +65,7 @@ def test_rates_of_both_directions_and_half_of_each_round_trip():
     )
     assert mean_rate_bit_s(down) == 18_000_000 and mean_rate_bit_s(up) == 6_000_000
     assert up[-2] < 1000 and down[-1] == up[-1] == 2000
-    assert "passed over: sat" in found.said and "half of each round trip" in found.said
+    assert "passed over: sat" in found.description and "half of each round trip" in found.description
 
 
 def test_a_delay_of_one_way_is_of_the_way_down_alone():
@@ -133,7 +133,7 @@ def test_times_since_1970_are_of_the_unit_that_their_heading_names(heading):
     scale = {"time_ms": 10**3, "timestamp_us": 10**6}.get(heading, 1)
     rows = "".join(f"{1693526400 * scale + n * scale},12\n" for n in range(3))
     (found,) = imported(f"{heading},mbps\n{rows}".encode())
-    assert found.said.startswith("3 s;")
+    assert found.description.startswith("3 s;")
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_trains_of_pieces_are_as_of_the_whole(monkeypatch):
 
 def test_a_gap_of_a_series_is_said():
     (found,) = imported(b"time_s,mbps\n0,1\n1,2\n3600,1\n")
-    assert "rows at most 3599 s apart" in found.said
+    assert "rows at most 3599 s apart" in found.description
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason=f"{SHARED} is not here")
@@ -208,4 +208,4 @@ def test_recorded_traces_are_kept_byte_by_byte():
     assert len(found) == len(files)
     for file, each in zip(files, found, strict=True):
         assert list(each.files.values()) == [file.read_bytes()]
-    assert "140 s, 5.03 Mbit/s" in found[4].said and "140 s, 5.95 Mbit/s" in found[5].said
+    assert "140 s, 5.03 Mbit/s" in found[4].description and "140 s, 5.95 Mbit/s" in found[5].description

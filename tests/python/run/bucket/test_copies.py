@@ -60,7 +60,7 @@ def test_a_network_that_fails_halfway_stops_no_load_and_all_is_there_in_the_end(
     commit, clock, told = take_away(run), Clock(), []
     is_down = []
     bucket = FaultyBucket(lambda name: "network" if is_down else "")
-    copying = copies(run, bucket, clock, told=told.append)
+    copying = copies(run, bucket, clock, on_message=told.append)
     copying.begin()
     for number, block in enumerate(run.blocks):
         is_down[:] = [True] if 3 <= number < 9 else []
