@@ -191,7 +191,7 @@ impl Site {
     }
 }
 
-/// Tells the kind of `file` by its first bytes and reads its container.
+/// Determines the kind of `file` by its first bytes and reads its container.
 pub(crate) fn read_container(
     file_name: &str,
     file: &Bytes,

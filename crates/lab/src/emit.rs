@@ -29,6 +29,6 @@ fn write(event: &impl Serialize) -> std::io::Result<()> {
 #[derive(Serialize)]
 #[serde(tag = "event", rename = "error")]
 pub struct ErrorEvent {
-    /// Attempt, subject, way out.
+    /// The attempt, its subject and the remedy.
     pub message: String,
 }

@@ -46,7 +46,7 @@ pub struct ServerThread {
     pub tid: u32,
     /// Whether they have real-time priority.
     pub realtime: bool,
-    /// Whom clients must trust; none without servers.
+    /// The identity that clients must trust; none without servers.
     pub identity: Option<Identity>,
     /// What answers; none without servers.
     pub service: Option<Arc<Service>>,

@@ -9,7 +9,7 @@ pub enum RecordError {
     Setup {
         /// What was attempted.
         attempt: String,
-        /// What the system or a library said.
+        /// The message of the system or a library.
         reason: String,
         /// What to do about it.
         remedy: &'static str,
@@ -21,7 +21,7 @@ pub enum RecordError {
         attempt: &'static str,
         /// The server, or the URL.
         subject: String,
-        /// What the system or a library said.
+        /// The message of the system or a library.
         reason: String,
     },
     /// A server that a page may not reach.

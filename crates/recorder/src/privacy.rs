@@ -15,7 +15,7 @@ const PRIVATE: [&str; 6] = [
 /// Fields between a client and its proxy: never of an exchange with the server.
 const OF_THE_PROXY: [&str; 2] = ["proxy-connection", "proxy-authorization"];
 
-/// What a replay of ours adds: a recording of a replay is the recording again.
+/// The field that our replay adds: a recording of a replay is the recording again.
 const OF_A_REPLAY: &str = "x-eyelevel-match";
 
 /// Whether the field is only between the client and the proxy.

@@ -162,7 +162,7 @@ impl Store {
         inner.left_out.asked.add(sentence);
     }
 
-    /// Ends what [`Store::begin`] began without a word, where there is one already.
+    /// Ends what [`Store::begin`] began without storing it, since it is stored already.
     pub(crate) fn withdraw(&self) {
         self.lock().open -= 1;
     }

@@ -26,7 +26,7 @@ const TEXT_TYPES: [&str; 11] = [
     "application/xml",
     "text/",
 ];
-/// How files begin that are no texts; MP4 and its kin have theirs behind four bytes.
+/// The first bytes of binary files by format; MP4 and its kin have theirs behind four bytes.
 const FILE_MARKS: [&[u8]; 17] = [
     b"\x89PNG\r\n\x1a\n",
     b"\xff\xd8\xff",

@@ -24,7 +24,7 @@ impl<'de> Deserialize<'de> for Leaf<'de> {
 }
 
 impl<'a> Leaf<'a> {
-    /// Whether the member lacks or is null.
+    /// Returns whether the member is missing or null.
     pub fn is_absent(self) -> bool {
         matches!(self.0, "" | "null")
     }

@@ -58,7 +58,7 @@ pub(crate) fn of(exchanges: &[Exchange]) -> Initiators<'_> {
     }
 }
 
-/// What the request itself says of what made the browser ask: the initiator, else its `Referer`.
+/// Returns the URL that the request itself names as its cause: its initiator, else its `Referer`.
 pub(crate) fn named_initiator(exchange: &Exchange) -> Option<Url> {
     let named = exchange.initiator.as_deref();
     named

@@ -462,6 +462,20 @@ FORCED = (
 )
 """The bound for forced QUIC: at most five unused connections to each of the page's two hosts."""
 
+
+def _connection_count(name: str) -> Measure:
+    """Return the measure of a count of connections, which forced QUIC may lower."""
+    return Measure(
+        name,
+        PAGES,
+        "",
+        "servers' events",
+        compared="count",
+        bound=Bound("browser", -10.0, 0.0),
+        because=FORCED,
+    )
+
+
 _OF_BROWSER: tuple[Aspect, ...] = (
     Aspect(
         "time in the browser's scheduler",
@@ -502,28 +516,12 @@ _OF_BROWSER: tuple[Aspect, ...] = (
     Aspect(
         "connections",
         what="those that the browser opened for the page, as its servers saw them",
-        measure=Measure(
-            "connections",
-            PAGES,
-            "",
-            "servers' events",
-            compared="count",
-            bound=Bound("browser", -10.0, 0.0),
-            because=FORCED,
-        ),
+        measure=_connection_count("connections"),
     ),
     Aspect(
         "unused connections",
         what="those that carried no request",
-        measure=Measure(
-            "unused_connections",
-            PAGES,
-            "",
-            "servers' events",
-            compared="count",
-            bound=Bound("browser", -10.0, 0.0),
-            because=FORCED,
-        ),
+        measure=_connection_count("unused_connections"),
     ),
     Aspect(
         "order on the wire",

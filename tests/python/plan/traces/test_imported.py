@@ -65,7 +65,9 @@ def test_rates_of_both_directions_and_half_of_each_round_trip():
     )
     assert mean_rate_bit_s(down) == 18_000_000 and mean_rate_bit_s(up) == 6_000_000
     assert up[-2] < 1000 and down[-1] == up[-1] == 2000
-    assert "passed over: sat" in found.description and "half of each round trip" in found.description
+    assert (
+        "passed over: sat" in found.description and "half of each round trip" in found.description
+    )
 
 
 def test_a_delay_of_one_way_is_of_the_way_down_alone():
@@ -208,4 +210,7 @@ def test_recorded_traces_are_kept_byte_by_byte():
     assert len(found) == len(files)
     for file, each in zip(files, found, strict=True):
         assert list(each.files.values()) == [file.read_bytes()]
-    assert "140 s, 5.03 Mbit/s" in found[4].description and "140 s, 5.95 Mbit/s" in found[5].description
+    assert (
+        "140 s, 5.03 Mbit/s" in found[4].description
+        and "140 s, 5.95 Mbit/s" in found[5].description
+    )
