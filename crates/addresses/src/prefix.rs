@@ -37,7 +37,7 @@ impl Prefix {
     }
 
     /// Returns whether it contains all of `other`.
-    pub fn holds(&self, other: &Self) -> bool {
+    pub fn contains_prefix(&self, other: &Self) -> bool {
         self.bits <= other.bits && self.contains(other.base) && self.is_of_family(other)
     }
 
@@ -131,7 +131,11 @@ mod tests {
         ] {
             let (wider, narrower): (Prefix, Prefix) =
                 (wider.parse().unwrap(), narrower.parse().unwrap());
-            assert_eq!(wider.holds(&narrower), expected, "{wider:?} {narrower:?}");
+            assert_eq!(
+                wider.contains_prefix(&narrower),
+                expected,
+                "{wider:?} {narrower:?}"
+            );
         }
         for (range, first) in [
             ("10.1.2.3/8", "10.0.0.0"),

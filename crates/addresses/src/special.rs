@@ -106,7 +106,7 @@ const CARRIERS: [Ipv6Addr; 2] = [
 /// in an IPv6 address is checked instead of it.
 pub fn special(address: IpAddr) -> Option<&'static Special> {
     let judged = match address {
-        IpAddr::V6(v6) => carried(v6).map_or(address, IpAddr::V4),
+        IpAddr::V6(v6) => embedded_ipv4(v6).map_or(address, IpAddr::V4),
         IpAddr::V4(_) => address,
     };
     TABLE.iter().find(|row| row.range.contains(judged))
@@ -117,7 +117,7 @@ pub fn special_ranges() -> impl Iterator<Item = &'static Special> {
     TABLE.iter()
 }
 
-fn carried(address: Ipv6Addr) -> Option<Ipv4Addr> {
+fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let bits = address.to_bits();
     let is_carrier = |prefix: &Ipv6Addr| prefix.to_bits() >> 32 == bits >> 32;
     let is_carried = CARRIERS.iter().any(is_carrier);
@@ -240,8 +240,8 @@ mod tests {
         for (at, (range, ..)) in ROWS.into_iter().enumerate() {
             let base = range.split('/').next().unwrap().parse().unwrap();
             for (wider, row) in ROWS.iter().zip(TABLE.iter()).take(at) {
-                let holds = row.range.contains(base) && bits(wider.0) <= bits(range);
-                assert!(!holds, "{range} is hidden by {row}");
+                let contains_prefix = row.range.contains(base) && bits(wider.0) <= bits(range);
+                assert!(!contains_prefix, "{range} is hidden by {row}");
             }
         }
     }

@@ -24,7 +24,7 @@ pub fn verdicts(own: &[IpAddr], allowed: &[Prefix]) -> Vec<Verdict> {
     let refused = special_ranges()
         .map(|special| special.range)
         .chain(own.iter().map(|own| Prefix::from(own.to_canonical())));
-    let is_open = |range: &Prefix| allowed.iter().any(|wider| wider.holds(range));
+    let is_open = |range: &Prefix| allowed.iter().any(|wider| wider.contains_prefix(range));
     let mut verdicts: Vec<Verdict> = Vec::new();
     let mut add = |range: Prefix, is_reached| {
         if !verdicts.iter().any(|known| known.range == range) {

@@ -180,7 +180,7 @@ impl Flow {
     /// it.
     pub fn on_app_limited(&mut self) {
         self.application_dry = true;
-        self.repairs.on_dry();
+        self.repairs.on_no_data();
         self.sampler.on_app_limited(self.bytes_in_flight);
     }
 

@@ -74,7 +74,7 @@ impl<G: Growth> LossBased<G> {
     }
 
     /// Returns the controller under another name, for a variant by its settings.
-    pub fn named(self, name: &'static str) -> Self {
+    pub fn with_name(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
 
@@ -117,7 +117,7 @@ impl<G: Growth> LossBased<G> {
         self.packets_acked %= every;
     }
 
-    fn look_for_slow_start_exit(&mut self, ack: &Ack) {
+    fn check_slow_start_exit(&mut self, ack: &Ack) {
         let (Some(rtt_latest), Some(rtt_min)) = (ack.rtt.latest, ack.rtt.min) else {
             return;
         };
@@ -191,7 +191,7 @@ impl<G: Growth> Controller for LossBased<G> {
         self.usage.on_ack(ack.number_newest);
         self.last_ack = Some((ack.now, ack.bytes_acked));
         self.end_reduction(ack);
-        self.look_for_slow_start_exit(ack);
+        self.check_slow_start_exit(ack);
         if let Some(reduction) = &mut self.reduction {
             reduction.on_delivered(ack.bytes_acked);
             reduction.update(ack.bytes_in_flight, ack.bytes_acked, false);

@@ -11,7 +11,7 @@ pub const CONTROLLERS: &[(&str, Constructor)] = &[
             slow_start: Some(SlowStart::HyStartPlusPlus),
             ..settings.clone()
         };
-        Box::new(Cubic::new(&settings).named("cubic-hystart++"))
+        Box::new(Cubic::new(&settings).with_name("cubic-hystart++"))
     }),
     ("bbr", |settings| Box::new(Bbr::new(settings))),
     ("reno", |settings| Box::new(Reno::new(settings))),

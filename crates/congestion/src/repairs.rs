@@ -48,7 +48,7 @@ impl Repairs {
 
     /// Drops the data waiting for retransmission: the transport has nothing more to send, so they
     /// need none.
-    pub(crate) fn on_dry(&mut self) {
+    pub(crate) fn on_no_data(&mut self) {
         self.waiting.clear();
     }
 
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(repairs.oldest(64), Some(0));
         assert_eq!(repairs.oldest(65), None);
         repairs.on_lost(2, 2, 1000);
-        repairs.on_dry();
+        repairs.on_no_data();
         assert_eq!(repairs.oldest(65), None);
     }
 }

@@ -34,7 +34,7 @@ pub struct Control {
 
 impl Control {
     /// Creates a reader; `peer` is the other end's role.
-    pub fn of(peer: Side) -> Self {
+    pub fn new(peer: Side) -> Self {
         Self {
             peer,
             frames: Frames::default(),
@@ -87,7 +87,7 @@ impl Control {
             {
                 return unexpected("a client's frame from a server");
             }
-            kind if frame::is_of_http2(kind) => return unexpected("a frame of HTTP/2"),
+            kind if frame::is_http2_type(kind) => return unexpected("a frame of HTTP/2"),
             frame::SETTINGS
             | frame::CANCEL_PUSH
             | frame::GOAWAY

@@ -15,7 +15,7 @@ pub(crate) const PRIORITY_UPDATE_REQUEST: u64 = 0x000f_0700;
 pub(crate) const PRIORITY_UPDATE_PUSH: u64 = 0x000f_0701;
 
 /// Returns whether the type was HTTP/2's and may never be sent (RFC 9114, section 7.2.8).
-pub(crate) fn is_of_http2(kind: u64) -> bool {
+pub(crate) fn is_http2_type(kind: u64) -> bool {
     matches!(kind, 0x02 | 0x06 | 0x08 | 0x09)
 }
 

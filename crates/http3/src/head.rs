@@ -35,7 +35,7 @@ pub fn response_lines<'a>(
     headers: &'a HeaderMap,
 ) -> impl Iterator<Item = FieldLine<'a>> {
     let status = pseudo(b":status", status.as_str().as_bytes());
-    std::iter::once(status).chain(lines(headers))
+    std::iter::once(status).chain(field_lines(headers))
 }
 
 /// Returns the field lines of a request's head, in Chromium's order of pseudo-fields.
@@ -57,7 +57,7 @@ pub fn request_lines<'a>(
         path,
     ]
     .into_iter()
-    .chain(lines(headers))
+    .chain(field_lines(headers))
 }
 
 fn pseudo<'a>(name: &'static [u8], value: &'a [u8]) -> FieldLine<'a> {
@@ -68,7 +68,7 @@ fn pseudo<'a>(name: &'static [u8], value: &'a [u8]) -> FieldLine<'a> {
     }
 }
 
-fn lines(headers: &HeaderMap) -> impl Iterator<Item = FieldLine<'_>> {
+fn field_lines(headers: &HeaderMap) -> impl Iterator<Item = FieldLine<'_>> {
     let mut last = None;
     headers.iter().map(move |(name, value)| {
         // As h2, which puts only the first field of a name into its table.
@@ -94,11 +94,11 @@ fn lines(headers: &HeaderMap) -> impl Iterator<Item = FieldLine<'_>> {
 /// A malformed one (RFC 9114, section 4.1.2), with the scope of its stream.
 pub fn request(fields: Vec<Field>) -> Result<Request<()>, Error> {
     let mut pseudo = Pseudo::default();
-    let headers = regular(fields, |name, value| match name {
-        b":method" => once(&mut pseudo.method, value),
-        b":scheme" => once(&mut pseudo.scheme, value),
-        b":authority" => once(&mut pseudo.authority, value),
-        b":path" => once(&mut pseudo.path, value),
+    let headers = parse_fields(fields, |name, value| match name {
+        b":method" => set_once(&mut pseudo.method, value),
+        b":scheme" => set_once(&mut pseudo.scheme, value),
+        b":authority" => set_once(&mut pseudo.authority, value),
+        b":path" => set_once(&mut pseudo.path, value),
         _ => Err(malformed("a pseudo-field that requests do not have")),
     })?;
     let mut request = Request::new(());
@@ -116,8 +116,8 @@ pub fn request(fields: Vec<Field>) -> Result<Request<()>, Error> {
 /// A malformed one, with the scope of its stream.
 pub fn response(fields: Vec<Field>) -> Result<Response<()>, Error> {
     let mut status = None;
-    let headers = regular(fields, |name, value| match name {
-        b":status" => once(&mut status, value),
+    let headers = parse_fields(fields, |name, value| match name {
+        b":status" => set_once(&mut status, value),
         _ => Err(malformed("a pseudo-field that responses do not have")),
     })?;
     let mut response = Response::new(());
@@ -166,7 +166,7 @@ impl Pseudo {
     }
 }
 
-fn regular(
+fn parse_fields(
     fields: Vec<Field>,
     mut pseudo: impl FnMut(&[u8], &[u8]) -> Result<(), Error>,
 ) -> Result<HeaderMap, Error> {
@@ -194,7 +194,7 @@ fn regular(
     Ok(headers)
 }
 
-fn once(place: &mut Option<Vec<u8>>, value: &[u8]) -> Result<(), Error> {
+fn set_once(place: &mut Option<Vec<u8>>, value: &[u8]) -> Result<(), Error> {
     match place.replace(value.to_vec()) {
         None => Ok(()),
         Some(_) => Err(malformed("a pseudo-field twice")),

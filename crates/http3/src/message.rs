@@ -40,7 +40,7 @@ pub struct Message {
 impl Message {
     /// Creates a reader; `peer` is the other end's role. Coded field sections longer than
     /// `section_bytes_max` are discarded.
-    pub fn of(peer: Side, section_bytes_max: u64) -> Self {
+    pub fn new(peer: Side, section_bytes_max: u64) -> Self {
         Self {
             peer,
             section_bytes_max,
@@ -136,7 +136,7 @@ impl Message {
                 | frame::PRIORITY_UPDATE_PUSH,
                 _,
             ) => return unexpected("a frame of the control stream in a request"),
-            (kind, _) if frame::is_of_http2(kind) => return unexpected("a frame of HTTP/2"),
+            (kind, _) if frame::is_http2_type(kind) => return unexpected("a frame of HTTP/2"),
             _ => {}
         }
         Ok(())

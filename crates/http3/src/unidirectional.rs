@@ -55,7 +55,7 @@ pub struct Unidirectional {
 
 impl Unidirectional {
     /// Creates the state; `peer` is the other end's role.
-    pub fn of(peer: Side) -> Self {
+    pub fn new(peer: Side) -> Self {
         Self {
             peer,
             seen: [false; 3],

@@ -52,7 +52,7 @@ pub fn start_watch(watch: Watch, interval_ms: u64) {
             thread::sleep(Duration::from_millis(interval_ms));
             emit(&PathEvent {
                 at_ns: clock_ns(),
-                state: watch.look(),
+                state: watch.read(),
             });
         }
     });

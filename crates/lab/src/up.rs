@@ -274,7 +274,7 @@ fn lab(
     let at_revisit = before_ns.clone();
     let forget = suspension.as_ref().map(SuspensionWatch::forgetting);
     wait_for_stop(commands, signals, move || {
-        summary_reset.ask();
+        summary_reset.request();
         forget.iter().for_each(|forget| forget());
         at_revisit.store(cpu_ns(tid).unwrap_or(0), Ordering::Relaxed);
         emit(&Revisit {

@@ -123,7 +123,7 @@ impl<O> Reports<'_, O> {
     /// Returns the packet if a stage without a limit of its own may hold one more than `held`; else
     /// drops it.
     #[inline]
-    pub(crate) fn within_bound<P>(
+    pub(crate) fn admit<P>(
         &mut self,
         at: Instant,
         queued_packet: QueuedPacket<P>,

@@ -39,7 +39,7 @@ impl StageSpec {
         }
         let mut stages: Vec<Self> = Vec::new();
         // A queue whose link follows, and whether the last clause can take one.
-        let mut waiting: Option<(Words<'_>, QueueSpec)> = None;
+        let mut pending: Option<(Words<'_>, QueueSpec)> = None;
         let mut takes_queue = false;
         for (index, clause) in text.split(',').enumerate() {
             let mut words = Words::new(clause, index);
@@ -55,38 +55,40 @@ impl StageSpec {
                     .filter(|_| takes_queue)
                 {
                     Some(place) => *place = queue,
-                    None => replace_waiting(&mut waiting, words, queue)?,
+                    None => replace_pending(&mut pending, words, queue)?,
                 }
                 takes_queue = false;
                 continue;
             }
-            let mut stage =
-                Self::parse(&name, &mut words).unwrap_or_else(|| Err(unknown(&words, &name)))?;
+            let mut stage = Self::parse(&name, &mut words)
+                .unwrap_or_else(|| Err(unknown_stage_error(&words, &name)))?;
             words.end()?;
             takes_queue = stage.queue_mut().is_some();
-            if let Some((queue_words, queue)) = waiting.take() {
-                let place = stage.queue_mut().ok_or_else(|| stray(&queue_words))?;
+            if let Some((queue_words, queue)) = pending.take() {
+                let place = stage
+                    .queue_mut()
+                    .ok_or_else(|| stray_word_error(&queue_words))?;
                 *place = queue;
                 takes_queue = false;
             }
             stages.push(stage);
         }
-        waiting.map_or(Ok(stages), |(words, _)| Err(stray(&words)))
+        pending.map_or(Ok(stages), |(words, _)| Err(stray_word_error(&words)))
     }
 }
 
-fn replace_waiting<'a>(
-    waiting: &mut Option<(Words<'a>, QueueSpec)>,
+fn replace_pending<'a>(
+    pending: &mut Option<(Words<'a>, QueueSpec)>,
     words: Words<'a>,
     queue: QueueSpec,
 ) -> Result<(), SpecError> {
-    match waiting.replace((words, queue)) {
-        Some((before, _)) => Err(stray(&before)),
+    match pending.replace((words, queue)) {
+        Some((before, _)) => Err(stray_word_error(&before)),
         None => Ok(()),
     }
 }
 
-fn unknown(words: &Words<'_>, name: &str) -> SpecError {
+fn unknown_stage_error(words: &Words<'_>, name: &str) -> SpecError {
     let known: Vec<_> = StageSpec::KINDS.iter().map(|kind| kind.name).collect();
     words.error(
         &format!("unknown stage {name:?}"),
@@ -94,7 +96,7 @@ fn unknown(words: &Words<'_>, name: &str) -> SpecError {
     )
 }
 
-fn stray(words: &Words<'_>) -> SpecError {
+fn stray_word_error(words: &Words<'_>) -> SpecError {
     words.error(
         "the queue stands beside no link",
         "write it right after (or right before) its own rate, schedule or trace",

@@ -56,7 +56,7 @@ impl<'a> Words<'a> {
     }
 
     /// Returns whether the next word is `word`, without consuming it.
-    pub(crate) fn next_is(&self, word: &str) -> bool {
+    pub(crate) fn is_next(&self, word: &str) -> bool {
         self.peek() == Some(word)
     }
 

@@ -37,7 +37,7 @@ impl Batch {
 
     /// Records that releases up to `last`, by the model, are written now.
     #[inline]
-    pub(crate) fn written(&mut self, last: Instant) {
+    pub(crate) fn on_write(&mut self, last: Instant) {
         self.released_at = Some(last);
     }
 
@@ -66,7 +66,7 @@ mod tests {
             while next < releases && at(next * gap) <= due {
                 next += 1;
             }
-            batch.written(at((next - 1) * gap));
+            batch.on_write(at((next - 1) * gap));
         }
         late
     }
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_pause_ends_a_stream() {
         let mut batch = Batch::default();
-        batch.written(at(100));
+        batch.on_write(at(100));
         assert_eq!(batch.due(at(120)).at, at(140));
         assert_eq!(
             batch.due(at(121)),

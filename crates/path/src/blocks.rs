@@ -45,7 +45,7 @@ impl Blocks {
     }
 
     /// Passes the current block to the writer.
-    pub(crate) fn hand_over(&mut self) {
+    pub(crate) fn submit(&mut self) {
         if !self.filling.is_empty() {
             // There is room for every block, so this only fails once the writer is gone.
             let _ = self.full.try_send(std::mem::take(&mut self.filling));
@@ -65,7 +65,7 @@ impl Blocks {
     }
 
     fn next(&mut self) -> bool {
-        self.hand_over();
+        self.submit();
         if self.filling.capacity() > 0 {
             return true;
         }

@@ -26,7 +26,7 @@ pub(crate) struct Density {
 impl Density {
     /// Records a packet that left at `at`.
     #[inline]
-    pub(crate) fn released(&mut self, at: Instant) {
+    pub(crate) fn on_release(&mut self, at: Instant) {
         self.latest = at;
         self.counted += 1;
         if self.counted == PACKETS {
@@ -38,7 +38,7 @@ impl Density {
 
     /// Returns whether the stream continues if the next packet leaves at `next`.
     #[inline]
-    pub(crate) fn goes_on(&self, next: Instant) -> bool {
+    pub(crate) fn continues(&self, next: Instant) -> bool {
         self.dense && next.since(self.latest) <= SLOT
     }
 }
@@ -54,7 +54,7 @@ mod tests {
     /// Returns the density after that many packets, one every `gap` microseconds.
     fn after(packets: u64, gap: u64) -> (Density, u64) {
         let mut density = Density::default();
-        (1..=packets).for_each(|number| density.released(at(1_000_000 + number * gap)));
+        (1..=packets).for_each(|number| density.on_release(at(1_000_000 + number * gap)));
         (density, 1_000_000 + packets * gap)
     }
 
@@ -62,21 +62,21 @@ mod tests {
     fn a_gigabit_is_dense_and_below_half_of_it_nothing_is() {
         for (gap, dense) in [(1, true), (12, true), (25, true), (26, false), (600, false)] {
             let (density, last) = after(1000, gap);
-            assert_eq!(density.goes_on(at(last + gap)), dense, "every {gap} us");
+            assert_eq!(density.continues(at(last + gap)), dense, "every {gap} us");
         }
     }
 
     #[test]
     fn a_flight_of_less_than_two_counts_is_no_stream() {
         let (density, last) = after(u64::from(PACKETS), 1);
-        assert!(!density.goes_on(at(last + 1)));
+        assert!(!density.continues(at(last + 1)));
     }
 
     #[test]
     fn a_pause_and_a_slower_stream_end_it() {
         let (mut density, last) = after(1000, 12);
-        assert!(!density.goes_on(at(last + 101)));
-        (1..=2 * u64::from(PACKETS)).for_each(|n| density.released(at(last + n * 50)));
-        assert!(!density.goes_on(at(last + 2 * u64::from(PACKETS) * 50 + 50)));
+        assert!(!density.continues(at(last + 101)));
+        (1..=2 * u64::from(PACKETS)).for_each(|n| density.on_release(at(last + n * 50)));
+        assert!(!density.continues(at(last + 2 * u64::from(PACKETS) * 50 + 50)));
     }
 }

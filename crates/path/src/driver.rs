@@ -43,7 +43,7 @@ pub struct Path {
     logs: Option<[(File, LogHead); 2]>,
     summary_reset: SummaryReset,
     capture: Option<File>,
-    lost_before: outside::Before,
+    lost_before: outside::Baseline,
 }
 
 /// Ends a running [`Path`] from another thread.
@@ -79,7 +79,7 @@ impl Path {
         let down = direction(settings.down, "down")?;
         let up = direction(settings.up, "up")?;
         let mut up = Lane::new(up, true, second_server);
-        up.windows = settings.windows.map(WindowWatch::telling);
+        up.windows = settings.windows.map(WindowWatch::storing_in);
         let path = Self {
             up,
             down: Lane::new(down, false, second_client),
@@ -92,7 +92,7 @@ impl Path {
             logs,
             summary_reset: SummaryReset::default(),
             capture: settings.capture,
-            lost_before: outside::Before::default(),
+            lost_before: outside::Baseline::default(),
         };
         Ok((path, stop))
     }
@@ -114,7 +114,7 @@ impl Path {
         let mut ready = [false; WATCHED_MAX];
         let mut turns = 0;
         loop {
-            self.reset_if_asked();
+            self.reset_if_requested();
             if self.up.is_dense() || self.down.is_dense() {
                 if self.wait.pause(SLOT)? {
                     break;
@@ -123,7 +123,7 @@ impl Path {
                 continue;
             }
             let now = monotonic_now();
-            self.let_out(now, &mut ready);
+            self.write_due(now, &mut ready);
             let due = self.due();
             let busy = ready.iter().any(|ready| *ready);
             turns += 1;
@@ -133,12 +133,12 @@ impl Path {
                 if self.wait.wait(timeout, &mut ready)? {
                     break;
                 }
-                pace.woke(monotonic_now());
+                pace.on_wake(monotonic_now());
             }
-            self.take_in(&mut ready, true)?;
-            self.show();
+            self.read_arrivals(&mut ready, true)?;
+            self.publish();
         }
-        self.take_the_rest()?;
+        self.read_rest()?;
         Ok(self.end())
     }
 
@@ -149,13 +149,13 @@ impl Path {
         let devices = self.clients.len() + self.servers.len();
         ready[..devices].fill(true);
         for _ in 0..TURNS_MAX {
-            self.take_in(ready, false)?;
+            self.read_arrivals(ready, false)?;
             if !ready[..devices].contains(&true) {
                 break;
             }
         }
-        self.let_out(now, ready);
-        self.show();
+        self.write_due(now, ready);
+        self.publish();
         Ok(())
     }
 
@@ -175,31 +175,31 @@ impl Path {
         }
     }
 
-    fn reset_if_asked(&mut self) {
-        if self.summary_reset.is_asked() {
+    fn reset_if_requested(&mut self) {
+        if self.summary_reset.take_request() {
             self.up.restart();
             self.down.restart();
-            self.lost_before = outside::Before::now(&mut self.clients, &mut self.servers);
+            self.lost_before = outside::Baseline::now(&mut self.clients, &mut self.servers);
         }
     }
 
     /// Writes what is due, together with what the other direction deferred. The receiver may answer
     /// at once, so the first device of its side becomes `ready` to be read.
-    fn let_out(&mut self, now: Instant, ready: &mut [bool; WATCHED_MAX]) {
+    fn write_due(&mut self, now: Instant, ready: &mut [bool; WATCHED_MAX]) {
         if self.due().is_some_and(|due| due.at <= now) {
             let (of_clients, of_servers) = ready.split_at_mut(self.clients.len());
-            let up = self.up.certain(now, &self.clients, of_clients);
-            let down = self.down.certain(now, &self.servers, of_servers);
-            if self.up.may_leave(up) && self.up.let_out(up, &mut self.servers) {
+            let up = self.up.certain_until(now, &self.clients, of_clients);
+            let down = self.down.certain_until(now, &self.servers, of_servers);
+            if self.up.may_leave(up) && self.up.write_due(up, &mut self.servers) {
                 of_servers[0] = true;
             }
-            if self.down.may_leave(down) && self.down.let_out(down, &mut self.clients) {
+            if self.down.may_leave(down) && self.down.write_due(down, &mut self.clients) {
                 of_clients[0] = true;
             }
         }
         for lane in [&mut self.up, &mut self.down] {
             if let Some(log) = &mut lane.direction.observer_mut().log {
-                log.hand_over_late(now);
+                log.submit_late(now);
             }
         }
     }
@@ -209,16 +209,20 @@ impl Path {
         dues.into_iter().flatten().min_by_key(|due| due.at)
     }
 
-    fn take_in(&mut self, ready: &mut [bool; WATCHED_MAX], unless_due: bool) -> Result<(), Error> {
+    fn read_arrivals(
+        &mut self,
+        ready: &mut [bool; WATCHED_MAX],
+        unless_due: bool,
+    ) -> Result<(), Error> {
         let (of_clients, of_servers) = ready.split_at_mut(self.clients.len());
         for (ready, server) in of_servers.iter_mut().zip(&mut self.servers) {
             if *ready {
-                *ready = self.down.take_in(server, unless_due)?;
+                *ready = self.down.read_arrivals(server, unless_due)?;
             }
         }
         for (ready, client) in of_clients.iter_mut().zip(&mut self.clients) {
             if *ready {
-                *ready = self.up.take_in(client, unless_due)?;
+                *ready = self.up.read_arrivals(client, unless_due)?;
             }
         }
         Ok(())
@@ -226,22 +230,22 @@ impl Path {
 
     /// Reads what was sent before the stop: whether a command's last packets are counted must not
     /// depend on a race between this thread and the one that stops it.
-    fn take_the_rest(&mut self) -> Result<(), Error> {
+    fn read_rest(&mut self) -> Result<(), Error> {
         let mut ready = [true; WATCHED_MAX];
         for _ in 0..LAST_TURNS_MAX {
-            self.take_in(&mut ready, true)?;
-            self.let_out(monotonic_now(), &mut ready);
+            self.read_arrivals(&mut ready, true)?;
+            self.write_due(monotonic_now(), &mut ready);
             if !ready[..self.clients.len() + self.servers.len()].contains(&true) {
                 break;
             }
         }
-        self.show();
+        self.publish();
         Ok(())
     }
 
-    fn show(&self) {
+    fn publish(&self) {
         if let Some(watch) = &self.watch {
-            watch.show(&PathState {
+            watch.publish(&PathState {
                 down: state(&self.down, &self.links[0]),
                 up: state(&self.up, &self.links[1]),
             });
@@ -249,10 +253,10 @@ impl Path {
     }
 
     fn end(mut self) -> PathSummary {
-        self.reset_if_asked();
+        self.reset_if_requested();
         let unwritten = (self.down.unwritten(), self.up.unwritten());
         let (clients, servers) = (&mut self.clients, &mut self.servers);
-        let lost_outside = self.lost_before.until_now(clients, servers, unwritten);
+        let lost_outside = self.lost_before.since(clients, servers, unwritten);
         let capture = self.up.capture.take();
         drop(self.down.capture.take());
         // Both lanes have dropped it.

@@ -78,7 +78,7 @@ impl Pace {
     }
 
     /// Records that a wait has ended at `now`, by its time or by a packet.
-    pub(crate) fn woke(&mut self, now: Instant) {
+    pub(crate) fn on_wake(&mut self, now: Instant) {
         let Some(late) = self.planned.take().filter(|planned| *planned <= now) else {
             return;
         };
@@ -139,7 +139,7 @@ mod tests {
                     false,
                 );
                 let woken = now + sleep.unwrap() + Duration::from_micros(late);
-                pace.woke(woken);
+                pace.on_wake(woken);
                 pace.before = woken;
             }
             let micros = pace.oversleep.as_micros();
@@ -151,7 +151,7 @@ mod tests {
         // A sleep that a packet ends shows nothing about timers.
         pace.timeout(at(1 << 40), due((1 << 40) + 1000), false);
         let before = pace.oversleep;
-        pace.woke(at((1 << 40) + 1));
+        pace.on_wake(at((1 << 40) + 1));
         assert_eq!(pace.oversleep, before);
     }
 

@@ -12,7 +12,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn takes(&self, packet: &Packet<Segment>) -> bool {
+    pub(crate) fn accepts(&self, packet: &Packet<Segment>) -> bool {
         let Some(first) = &self.first else {
             return true;
         };

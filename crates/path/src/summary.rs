@@ -31,7 +31,7 @@ pub struct PathSummary {
     pub capture_failure: Option<String>,
 }
 
-/// The counts of one direction, since the start or the last [`crate::SummaryReset::ask`].
+/// The counts of one direction, since the start or the last [`crate::SummaryReset::request`].
 #[derive(Clone, Debug, Serialize)]
 pub struct DirectionSummary {
     /// Packets that arrived, of wire size.

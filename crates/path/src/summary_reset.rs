@@ -7,12 +7,12 @@ pub struct SummaryReset(Arc<AtomicBool>);
 
 impl SummaryReset {
     /// Requests a restart: the summary then begins with the path's next packet.
-    pub fn ask(&self) {
+    pub fn request(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
     /// Returns whether a restart was requested since the last call.
-    pub(crate) fn is_asked(&self) -> bool {
+    pub(crate) fn take_request(&self) -> bool {
         self.0.load(Ordering::Relaxed) && self.0.swap(false, Ordering::Relaxed)
     }
 }

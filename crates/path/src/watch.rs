@@ -99,7 +99,7 @@ pub struct PathState {
 
 impl Watch {
     /// Returns the latest counts of the path.
-    pub fn look(&self) -> PathState {
+    pub fn read(&self) -> PathState {
         let read = |cells: &[AtomicU64; FIELDS]| {
             DirectionState::of_array(std::array::from_fn(|i| cells[i].load(Ordering::Relaxed)))
         };
@@ -109,7 +109,7 @@ impl Watch {
         }
     }
 
-    pub(crate) fn show(&self, state: &PathState) {
+    pub(crate) fn publish(&self, state: &PathState) {
         for (cells, direction) in [(&self.down, state.down), (&self.up, state.up)] {
             for (cell, value) in cells.iter().zip(direction.to_array()) {
                 cell.store(value, Ordering::Relaxed);
@@ -129,7 +129,7 @@ mod tests {
             up: DirectionState::of_array(std::array::from_fn(|i| 100 + i as u64)),
         };
         let watch = Watch::default();
-        watch.clone().show(&state);
-        assert_eq!(watch.look(), state);
+        watch.clone().publish(&state);
+        assert_eq!(watch.read(), state);
     }
 }

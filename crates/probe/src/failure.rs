@@ -123,7 +123,7 @@ impl Failure {
     }
 
     /// Classifies a socket's error; `otherwise` is the class of unspecific errors.
-    pub fn of_socket(error: &io::Error, otherwise: FailureClass) -> Self {
+    pub fn from_socket(error: &io::Error, otherwise: FailureClass) -> Self {
         use io::ErrorKind as Kind;
         let class = match error.kind() {
             Kind::ConnectionRefused => Class::Refused,
@@ -138,7 +138,7 @@ impl Failure {
     }
 
     /// Classifies an error of TLS, over TCP or inside QUIC.
-    pub fn of_tls(error: &rustls::Error) -> Self {
+    pub fn from_tls(error: &rustls::Error) -> Self {
         use rustls::{AlertDescription as Alert, Error, PeerIncompatible as Peer};
         let class = match error {
             Error::InvalidCertificate(_) | Error::NoCertificatesPresented => Class::Certificate,

@@ -1,7 +1,9 @@
 //! Runs all attempts on one host: one DNS lookup for all protocols, then attempts in random order.
 
 use crate::dns::Resolver;
-use crate::{Asked, Failure, FailureClass, Plan, Protocol, Row, Trust, attempt, attempt_pair};
+use crate::{
+    Failure, FailureClass, Plan, ProbeRequest, Protocol, Row, Trust, attempt, attempt_pair,
+};
 use eyelevel_units::Generator;
 use serde::{Deserialize, Deserializer};
 use std::net::{IpAddr, SocketAddr};
@@ -50,12 +52,14 @@ pub struct Target {
     /// The path of the request.
     pub path: String,
     /// Addresses to connect to, the first of each family, instead of a lookup.
-    #[serde(deserialize_with = "none_or_more")]
+    #[serde(deserialize_with = "deserialize_addresses")]
     pub connect: Vec<IpAddr>,
 }
 
 /// Deserialises null, an address, or a list of them.
-fn none_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpAddr>, D::Error> {
+fn deserialize_addresses<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<IpAddr>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "an IP address, a list of them or null")]
     enum Given {
@@ -70,7 +74,7 @@ fn none_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpAddr
 }
 
 /// The result of a lookup for a family, or why there is no address.
-type Looked = Result<Found, Failure>;
+type LookupResult = Result<Found, Failure>;
 
 /// An address; if it was looked up, with the lookup's time and its aliases.
 struct Found {
@@ -87,7 +91,7 @@ pub async fn probe_host(
     generator: &mut Generator,
     row_done: &mut impl FnMut(Row),
 ) {
-    let families = looked_up(target, settings).await;
+    let families = look_up(target, settings).await;
     let mut attempts = Vec::new();
     for count in 0..settings.count {
         for (index, _) in families.iter().enumerate() {
@@ -140,7 +144,7 @@ fn plan(target: &Target, settings: &Settings, protocol: Protocol, address: IpAdd
         protocol,
         address: SocketAddr::new(address, target.port),
         host: target.host.clone(),
-        asked: settings.user_agent.as_ref().map(|user_agent| Asked {
+        request: settings.user_agent.as_ref().map(|user_agent| ProbeRequest {
             authority,
             path: target.path.clone(),
             user_agent: user_agent.clone(),
@@ -153,14 +157,14 @@ fn plan(target: &Target, settings: &Settings, protocol: Protocol, address: IpAdd
     }
 }
 
-async fn looked_up(target: &Target, settings: &Settings) -> Vec<Looked> {
-    let mut given = target.connect.clone();
-    if given.is_empty() {
+async fn look_up(target: &Target, settings: &Settings) -> Vec<LookupResult> {
+    let mut addresses = target.connect.clone();
+    if addresses.is_empty() {
         let literal: Result<IpAddr, _> = target.host.trim_matches(['[', ']']).parse();
-        given.extend(literal.ok());
+        addresses.extend(literal.ok());
     }
-    if let Some(first) = given.first() {
-        return match of_families(&given, settings) {
+    if let Some(first) = addresses.first() {
+        return match first_of_families(&addresses, settings) {
             found if found.is_empty() => {
                 let other = format!("{first} is of the other address family");
                 vec![Err(Failure::new(FailureClass::DnsNoAddress, other))]
@@ -191,9 +195,9 @@ async fn looked_up(target: &Target, settings: &Settings) -> Vec<Looked> {
 }
 
 /// Returns the first address of each requested family.
-fn of_families(given: &[IpAddr], settings: &Settings) -> Vec<Found> {
-    let v4 = given.iter().find(|address| address.is_ipv4());
-    let v6 = given.iter().find(|address| address.is_ipv6());
+fn first_of_families(addresses: &[IpAddr], settings: &Settings) -> Vec<Found> {
+    let v4 = addresses.iter().find(|address| address.is_ipv4());
+    let v6 = addresses.iter().find(|address| address.is_ipv6());
     let asked_for = [v4.filter(|_| settings.v4), v6.filter(|_| settings.v6)];
     let found = asked_for.into_iter().flatten().map(|address| Found {
         address: *address,

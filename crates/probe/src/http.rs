@@ -16,7 +16,7 @@ const FIELD_BYTES_MAX: usize = 500;
 
 /// The request to send.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ProbeRequest {
     /// The host, with the port if it is not 443.
     pub authority: String,
     /// The path.
@@ -111,22 +111,22 @@ impl Fetched {
 ///
 /// # Errors
 /// The class and a description.
-pub async fn fetch<S>(stream: S, is_h2: bool, asked: &Asked) -> Result<Fetched, Failure>
+pub async fn fetch<S>(stream: S, is_h2: bool, request: &ProbeRequest) -> Result<Fetched, Failure>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let mut driver = JoinSet::new();
     let stream = TokioIo::new(stream);
     let target = if is_h2 {
-        format!("https://{}{}", asked.authority, asked.path)
+        format!("https://{}{}", request.authority, request.path)
     } else {
-        asked.path.clone()
+        request.path.clone()
     };
-    let mut request = Request::get(target).header("user-agent", &asked.user_agent);
+    let mut built = Request::get(target).header("user-agent", &request.user_agent);
     if !is_h2 {
-        request = request.header("host", &asked.authority);
+        built = built.header("host", &request.authority);
     }
-    let request = request
+    let request = built
         .header("accept", "*/*")
         .body(Empty::<Bytes>::new())
         .map_err(|error| Failure::new(FailureClass::Local, error))?;
@@ -156,7 +156,7 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
 fn failure(error: hyper::Error) -> Failure {
     let source = std::error::Error::source(&error);
     if let Some(error) = source.and_then(|source| source.downcast_ref::<std::io::Error>()) {
-        return Failure::of_socket(error, FailureClass::HttpProtocol);
+        return Failure::from_socket(error, FailureClass::HttpProtocol);
     }
     let class = if error.is_incomplete_message() || error.is_canceled() || error.is_closed() {
         FailureClass::Closed

@@ -26,7 +26,7 @@ pub mod wire {
     pub use crate::dns::{Answer, RecordType, parse as dns_answer, query as dns_query};
     pub use crate::http::Head;
     pub use crate::quic::{Response, request_stream, to_version1, versions_offered};
-    pub use crate::tls::heard_by_a_client;
+    pub use crate::tls::feed_client;
 }
 
 pub use answer::Answer;
@@ -35,10 +35,10 @@ pub use dns::{HttpsRecord, Resolved, Resolver};
 pub use error::ProbeError;
 pub use failure::{FAILURE_CLASSES, Failure, FailureClass};
 pub use host::{Settings, Target, probe_host};
-pub use http::Asked;
+pub use http::ProbeRequest;
 pub use protocol::Protocol;
 pub use row::{AnswerLine, Row};
 pub use scan::{ScanRow, ScanSettings, scan};
-pub use target::{Target as LabTarget, TargetConfig, WorkLeast};
+pub use target::{Target as LabTarget, TargetConfig, WorkMin};
 pub use timeline::{Flight, Timeline};
 pub use tls::{Trust, client_config};

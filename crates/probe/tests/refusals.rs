@@ -22,7 +22,7 @@ async fn a_certificate_for_another_name_is_a_failure_of_its_class() {
             protocol,
             address: target.address,
             host: "other".into(),
-            asked: None,
+            request: None,
             local_port: None,
             timeout: Duration::from_secs(10),
             early_data: false,

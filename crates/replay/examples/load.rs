@@ -58,7 +58,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let end = start + Duration::from_secs_f64(seconds);
     let mut running = JoinSet::new();
     for (offset, client) in clients.into_iter().enumerate() {
-        running.spawn(ask(client, urls.clone(), offset, end));
+        running.spawn(send_requests(client, urls.clone(), offset, end));
     }
     let (mut requests, mut bytes) = (0_u64, 0_u64);
     // A connection ends with its first client: all stay until the last has its responses.
@@ -77,7 +77,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-async fn ask(
+async fn send_requests(
     mut client: Client,
     urls: Arc<[String]>,
     offset: usize,

@@ -12,17 +12,17 @@ const EXACT: Duration = Duration::from_millis(3);
 
 /// Waits for `wait`, to a tenth of a millisecond on a machine with a spare processor; if the
 /// process has no descriptor left for a timer, with tokio's precision.
-pub(crate) async fn exact_wait(wait: Duration) {
+pub(crate) async fn wait_exactly(wait: Duration) {
     let due = Instant::now() + wait;
     if wait > EXACT {
         sleep_until((due - EXACT).into()).await;
     }
-    if by_the_kernel(due).await.is_err() {
+    if wait_by_kernel(due).await.is_err() {
         sleep_until(due.into()).await;
     }
 }
 
-async fn by_the_kernel(due: Instant) -> io::Result<()> {
+async fn wait_by_kernel(due: Instant) -> io::Result<()> {
     let timer = KernelTimer::new()?;
     loop {
         let left = due.saturating_duration_since(Instant::now());
@@ -39,26 +39,26 @@ mod tests {
     use super::*;
 
     /// Waits on a runtime without tokio's own timers, on which using one panics.
-    fn waited(wait: Duration) -> Duration {
+    fn measure_wait(wait: Duration) -> Duration {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .build()
             .unwrap();
         let began = Instant::now();
-        runtime.block_on(exact_wait(wait));
+        runtime.block_on(wait_exactly(wait));
         began.elapsed()
     }
 
     #[test]
     fn the_end_of_a_wait_is_the_kernels() {
         for wait in [Duration::ZERO, Duration::from_micros(300), EXACT] {
-            assert!(waited(wait) >= wait);
+            assert!(measure_wait(wait) >= wait);
         }
     }
 
     #[test]
     #[should_panic(expected = "timers are disabled")]
     fn what_is_long_before_it_is_tokios() {
-        waited(EXACT + Duration::from_millis(1));
+        measure_wait(EXACT + Duration::from_millis(1));
     }
 }

@@ -77,7 +77,7 @@ mod tests {
     use eyelevel_archive::Site;
 
     /// Two exchanges of one origin, of which the first took 30 ms to its first byte, the second 80.
-    fn recorded() -> Site {
+    fn recorded_site() -> Site {
         let warc = |path: &str, ms: &str| {
             let uri = format!("WARC-Target-URI: https://a.test/{path}\r\n");
             let head = |kind: &str, id: &str, more: &str, block: &str| {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     fn think_ms(handshake_rtt_ms_min: Option<f64>) -> Vec<u64> {
-        let site = recorded();
+        let site = recorded_site();
         let mut origins = site.origins().to_vec();
         origins[0].handshake_rtt_ms_min = handshake_rtt_ms_min;
         let recorded = ThinkTime::Named(NamedThinkTime::Recorded);
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn hosts_of_one_address_have_its_least_round_trip_as_on_the_path() {
-        let site = recorded();
+        let site = recorded_site();
         let mut origins = site.origins().to_vec();
         origins[0].handshake_rtt_ms_min = Some(24.0);
         let mut beside = origins[0].clone();

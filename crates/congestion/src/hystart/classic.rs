@@ -48,63 +48,68 @@ struct Round {
 }
 
 impl HyStart {
-    pub(crate) fn on_ack(&mut self, seen: &Observation) -> bool {
+    pub(crate) fn on_ack(&mut self, observation: &Observation) -> bool {
         if self.found {
             return false;
         }
         let round = match &mut self.round {
-            Some(round) if seen.number_newest < round.number_end => round,
+            Some(round) if observation.number_newest < round.number_end => round,
             // The round's bounds are updated below the smallest window too (Linux 6.14's
             // correction).
             ended => ended.insert(Round {
-                number_end: seen.number_next,
-                started_at: seen.now,
-                train_at: seen.now,
+                number_end: observation.number_next,
+                started_at: observation.now,
+                train_at: observation.now,
                 rtt_min: Duration::MAX,
                 samples: 0,
                 sampled_at: None,
             }),
         };
-        if seen.window_packets < WINDOW_PACKETS_MIN {
+        if observation.window_packets < WINDOW_PACKETS_MIN {
             return false;
         }
-        let train = round.is_train_long(seen);
-        self.found = round.is_delayed(seen) || train;
+        let train = round.is_train_long(observation);
+        self.found = round.is_delayed(observation) || train;
         self.found
     }
 }
 
 impl Round {
-    fn is_train_long(&mut self, seen: &Observation) -> bool {
-        let packets = u32::try_from(seen.packets_acked).unwrap_or(u32::MAX);
+    fn is_train_long(&mut self, observation: &Observation) -> bool {
+        let packets = u32::try_from(observation.packets_acked).unwrap_or(u32::MAX);
         let gap = TRAIN_GAP_MAX.saturating_mul(packets);
         let gap = gap
-            .min(seen.rtt_min / TRAIN_GAP_RTT_DIVISOR)
+            .min(observation.rtt_min / TRAIN_GAP_RTT_DIVISOR)
             .max(TRAIN_GAP_MAX);
-        if seen.now.since(self.train_at) > gap {
+        if observation.now.since(self.train_at) > gap {
             return false;
         }
-        self.train_at = seen.now;
-        let burst = BURST_BYTES.saturating_mul(1_000_000_000) / seen.pacing_rate_bytes_s.max(1);
+        self.train_at = observation.now;
+        let burst =
+            BURST_BYTES.saturating_mul(1_000_000_000) / observation.pacing_rate_bytes_s.max(1);
         let allowance = Duration::from_nanos(burst).min(BURST_ALLOWANCE_MAX);
-        let length = seen.rtt_min + allowance;
-        let length = if seen.paced { length } else { length / 2 };
-        seen.now.since(self.started_at) > length
+        let length = observation.rtt_min + allowance;
+        let length = if observation.paced {
+            length
+        } else {
+            length / 2
+        };
+        observation.now.since(self.started_at) > length
     }
 
-    fn is_delayed(&mut self, seen: &Observation) -> bool {
-        self.rtt_min = self.rtt_min.min(seen.rtt_latest);
-        let held_up = |at| seen.now.since(at) < seen.spacing;
+    fn is_delayed(&mut self, observation: &Observation) -> bool {
+        self.rtt_min = self.rtt_min.min(observation.rtt_latest);
+        let held_up = |at| observation.now.since(at) < observation.spacing;
         if self.sampled_at.is_some_and(held_up) {
             return false;
         }
-        self.sampled_at = Some(seen.now);
+        self.sampled_at = Some(observation.now);
         if self.samples < SAMPLES_MIN {
-            self.samples += seen.packets_acked.min(SAMPLES_PER_ACK_MAX);
+            self.samples += observation.packets_acked.min(SAMPLES_PER_ACK_MAX);
             return false;
         }
-        let increase = (seen.rtt_min / 8).clamp(DELAY_INCREASE_MIN, DELAY_INCREASE_MAX);
-        self.rtt_min > seen.rtt_min + increase
+        let increase = (observation.rtt_min / 8).clamp(DELAY_INCREASE_MIN, DELAY_INCREASE_MAX);
+        self.rtt_min > observation.rtt_min + increase
     }
 }
 
@@ -112,7 +117,7 @@ impl Round {
 mod tests {
     use super::*;
 
-    fn seen(now_ms: u64, number: u64, rtt_ms: u64) -> Observation {
+    fn observation(now_ms: u64, number: u64, rtt_ms: u64) -> Observation {
         Observation {
             now: Instant::from_nanos(now_ms * 1_000_000),
             number_newest: number,
@@ -130,10 +135,10 @@ mod tests {
     #[test]
     fn a_train_longer_than_the_round_trip_ends_it() {
         let mut hystart = HyStart::default();
-        let found = (0..60).find(|ms| hystart.on_ack(&seen(*ms, *ms, 40)));
+        let found = (0..60).find(|ms| hystart.on_ack(&observation(*ms, *ms, 40)));
         assert_eq!(found, Some(42));
         // Once found, never again.
-        assert!(!hystart.on_ack(&seen(61, 61, 40)));
+        assert!(!hystart.on_ack(&observation(61, 61, 40)));
     }
 
     #[test]
@@ -141,7 +146,7 @@ mod tests {
         let mut hystart = HyStart::default();
         let unpaced = |ms| Observation {
             paced: false,
-            ..seen(ms, ms, 40)
+            ..observation(ms, ms, 40)
         };
         assert_eq!((0..60).find(|ms| hystart.on_ack(&unpaced(*ms))), Some(21));
     }
@@ -149,14 +154,14 @@ mod tests {
     #[test]
     fn gaps_break_the_train() {
         let mut hystart = HyStart::default();
-        assert!((0..30).all(|n| !hystart.on_ack(&seen(3 * n, n, 40))));
+        assert!((0..30).all(|n| !hystart.on_ack(&observation(3 * n, n, 40))));
     }
 
     #[test]
     fn rarer_acknowledgements_may_be_as_much_further_apart() {
         let sparse = |n: u64, packets_acked| Observation {
             packets_acked,
-            ..seen(8 * n, n, 40)
+            ..observation(8 * n, n, 40)
         };
         let mut hystart = HyStart::default();
         assert_eq!((0..10).find(|n| hystart.on_ack(&sparse(*n, 4))), Some(6));
@@ -166,7 +171,7 @@ mod tests {
         let mut hystart = HyStart::default();
         let sparser = |n: u64| Observation {
             packets_acked: 20,
-            ..seen(11 * n, n, 40)
+            ..observation(11 * n, n, 40)
         };
         assert!((0..10).all(|n| !hystart.on_ack(&sparser(n))));
     }
@@ -175,15 +180,19 @@ mod tests {
     fn a_round_of_delayed_samples_ends_it() {
         let mut hystart = HyStart::default();
         // An eighth of 40 ms is 5 ms: 45 is not above, 46 is, at the ninth sample.
-        assert!((0..12).all(|n| !hystart.on_ack(&seen(3 * n, n, 45))));
+        assert!((0..12).all(|n| !hystart.on_ack(&observation(3 * n, n, 45))));
         let mut hystart = HyStart::default();
         assert_eq!(
-            (0..12).find(|n| hystart.on_ack(&seen(3 * n, *n, 46))),
+            (0..12).find(|n| hystart.on_ack(&observation(3 * n, *n, 46))),
             Some(8)
         );
         // One prompt sample in the round clears the path.
         let mut hystart = HyStart::default();
-        assert!((0..12).all(|n| !hystart.on_ack(&seen(3 * n, n, if n == 4 { 41 } else { 60 }))));
+        assert!((0..12).all(|n| !hystart.on_ack(&observation(
+            3 * n,
+            n,
+            if n == 4 { 41 } else { 60 }
+        ))));
     }
 
     #[test]
@@ -191,7 +200,7 @@ mod tests {
         let mut hystart = HyStart::default();
         // Ten at each of eight moments, the round trips of each decreasing, but not to a prompt
         // one.
-        let late = |n: u64| seen(5 * (n / 10), n, 90 - n % 10);
+        let late = |n: u64| observation(5 * (n / 10), n, 90 - n % 10);
         assert!((0..80).all(|n| !hystart.on_ack(&late(n))));
         // The ninth moment is the ninth sample.
         assert!(hystart.on_ack(&late(80)));
@@ -202,7 +211,7 @@ mod tests {
         let mut hystart = HyStart::default();
         let many = |n: u64| Observation {
             packets_acked: 10,
-            ..seen(20 * n, n, 90)
+            ..observation(20 * n, n, 90)
         };
         assert_eq!((0..12).find(|n| hystart.on_ack(&many(*n))), Some(4));
     }
@@ -212,7 +221,7 @@ mod tests {
         let mut hystart = HyStart::default();
         let small = |n| Observation {
             window_packets: 15,
-            ..seen(3 * n, n, 90)
+            ..observation(3 * n, n, 90)
         };
         assert!((0..20).all(|n| !hystart.on_ack(&small(n))));
     }

@@ -35,18 +35,21 @@ impl HyStartPlusPlus {
         self.conservative = None;
     }
 
-    pub(crate) fn on_ack(&mut self, seen: &Observation) -> bool {
+    pub(crate) fn on_ack(&mut self, observation: &Observation) -> bool {
         if self.stopped {
             return false;
         }
-        if self.number_end.is_none_or(|end| seen.number_newest >= end) && self.end_round(seen) {
+        if self
+            .number_end
+            .is_none_or(|end| observation.number_newest >= end)
+            && self.end_round(observation)
+        {
             self.stop();
             return true;
         }
-        self.rtt_min = Some(
-            self.rtt_min
-                .map_or(seen.rtt_latest, |min| min.min(seen.rtt_latest)),
-        );
+        self.rtt_min = Some(self.rtt_min.map_or(observation.rtt_latest, |min| {
+            min.min(observation.rtt_latest)
+        }));
         self.samples += 1;
         if self.samples < SAMPLES_MIN {
             return false;
@@ -73,9 +76,9 @@ impl HyStartPlusPlus {
     }
 
     /// Begins a new round; returns whether the conservative rounds are over.
-    fn end_round(&mut self, seen: &Observation) -> bool {
+    fn end_round(&mut self, observation: &Observation) -> bool {
         let first = self.number_end.is_none();
-        self.number_end = Some(seen.number_next);
+        self.number_end = Some(observation.number_next);
         self.rtt_min_last = self.rtt_min.take();
         self.samples = 0;
         match &mut self.conservative {
@@ -106,7 +109,7 @@ mod tests {
     use super::*;
     use eyelevel_units::Instant;
 
-    fn seen(number: u64, number_next: u64, rtt_ms: u64) -> Observation {
+    fn observation(number: u64, number_next: u64, rtt_ms: u64) -> Observation {
         Observation {
             now: Instant::from_nanos(number * 1_000_000),
             number_newest: number,
@@ -124,7 +127,7 @@ mod tests {
     /// Feeds ten acknowledgements of a round, all with the same round trip.
     fn round(state: &mut HyStartPlusPlus, index: u64, rtt_ms: u64) -> bool {
         let first = 10 * index;
-        (first..first + 10).any(|number| state.on_ack(&seen(number, first + 10, rtt_ms)))
+        (first..first + 10).any(|number| state.on_ack(&observation(number, first + 10, rtt_ms)))
     }
 
     #[test]

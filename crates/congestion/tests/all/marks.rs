@@ -2,7 +2,7 @@
 
 use eyelevel_congestion::{Flow, Settings, by_name};
 use eyelevel_link::{CodelSpec, QueueSpec};
-use eyelevel_simnet::bulk::{PACKET_BYTES, Scenario, answer};
+use eyelevel_simnet::bulk::{PACKET_BYTES, Scenario, format_state};
 use eyelevel_units::{Duration, Instant};
 
 /// Returns 3 Mbit/s and 40 ms with CoDel, which marks capable packets where it would drop others.
@@ -57,8 +57,8 @@ fn reductions(log: &[Line], by: &str) -> Vec<(u64, u64)> {
     let begins = |pair: &&[Line]| {
         pair[1].event == by && pair[0].field(3) != "recovery" && pair[1].field(3) == "recovery"
     };
-    let said = |pair: &[Line]| (pair[0].packets(0), pair[1].packets(1));
-    log.windows(2).filter(begins).map(said).collect()
+    let windows_of = |pair: &[Line]| (pair[0].packets(0), pair[1].packets(1));
+    log.windows(2).filter(begins).map(windows_of).collect()
 }
 
 /// Returns whether a controller answers everything else as it did without the marks.
@@ -86,7 +86,7 @@ fn is_unmoved_by_marks(scenario: &Scenario, log: &[Line]) -> bool {
                 flow.on_congestion(line.at, bytes, event == "timeout");
             }
         }
-        answer(&flow) == line.answer
+        format_state(&flow) == line.answer
     })
 }
 

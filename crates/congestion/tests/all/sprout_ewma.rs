@@ -65,7 +65,7 @@ fn keeps_delay_low_over_lte_where_cubic_fills_the_queue() {
 
 /// Returns a minute of a synthetic cellular link, whose rate walks between 0.5 and 20 Mbit/s in
 /// steps of some 20 % every 50 ms, and the mean rate of its opportunities in bit/s.
-fn made_trace() -> (Vec<u64>, u64) {
+fn synthetic_trace() -> (Vec<u64>, u64) {
     let mut generator = Seed::new(7).generator();
     let (mut rate_mbit_s, mut owed) = (8.0_f64, 0.0);
     let mut trace = Vec::new();
@@ -86,7 +86,7 @@ fn made_trace() -> (Vec<u64>, u64) {
 
 #[test]
 fn keeps_delay_low_over_a_made_cellular_link_too() {
-    let (trace, rate) = made_trace();
+    let (trace, rate) = synthetic_trace();
     let scenario = |controller| {
         let mut scenario = Scenario::new(controller, rate, 40.0, 0.0);
         scenario.trace = Some(trace.clone());

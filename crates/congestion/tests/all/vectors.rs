@@ -3,7 +3,7 @@
 //! them.
 
 use eyelevel_congestion::{CONTROLLERS, Flow, by_name};
-use eyelevel_simnet::bulk::{PACKET_BYTES, Scenario, answer};
+use eyelevel_simnet::bulk::{PACKET_BYTES, Scenario, format_state};
 use eyelevel_units::Instant;
 use std::path::PathBuf;
 
@@ -61,7 +61,7 @@ fn replay(name: &'static str) {
             }
         }
         let place = format!("{}, line {}", path(name).display(), index + 2);
-        assert_eq!(answer(&flow), fields[3], "{place}");
+        assert_eq!(format_state(&flow), fields[3], "{place}");
     }
     assert!(sent_at.len() > 100);
 }

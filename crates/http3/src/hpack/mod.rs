@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use bytes::Bytes;
 
 use crate::qpack::Field;
-use crate::qpack::reader::{Reader, Unread};
+use crate::qpack::reader::{ReadError, Reader};
 use static_table::STATIC_TABLE;
 
 /// Decodes the field sections of one direction of a connection, of which none may be left out.
@@ -64,7 +64,11 @@ impl Decoder {
         Some(fields)
     }
 
-    fn literal(&self, reader: &mut Reader<'_>, prefix_bits: u32) -> Result<Option<Field>, Unread> {
+    fn literal(
+        &self,
+        reader: &mut Reader<'_>,
+        prefix_bits: u32,
+    ) -> Result<Option<Field>, ReadError> {
         let name = match reader.number(prefix_bits)? {
             0 => Some(reader.string(7, self.section_bytes_max)?),
             index => self.entry(index).map(|entry| entry.name),

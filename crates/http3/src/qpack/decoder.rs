@@ -1,5 +1,5 @@
 use super::instructions::{FromDecoder, FromEncoder};
-use super::reader::{Reader, Unread};
+use super::reader::{ReadError, Reader};
 use super::table::Table;
 use super::{ENTRY_OVERHEAD_BYTES, Field, static_table};
 use crate::error::{Code, Error};
@@ -27,7 +27,7 @@ pub struct Decoder {
     /// An incomplete instruction of the peer's encoder.
     begun: Vec<u8>,
     /// Instructions for the peer's encoder.
-    told: Vec<u8>,
+    instructions: Vec<u8>,
     /// Inserts that were acknowledged to the peer.
     acknowledged: u64,
 }
@@ -42,7 +42,7 @@ impl Decoder {
             blocked_streams_max,
             blocked: BTreeSet::new(),
             begun: Vec::new(),
-            told: Vec::new(),
+            instructions: Vec::new(),
             acknowledged: 0,
         }
     }
@@ -60,13 +60,13 @@ impl Decoder {
         loop {
             let mut ahead = reader.clone();
             match FromEncoder::read(&mut ahead, self.table.capacity()) {
-                Ok(instruction) => self.follow(instruction)?,
-                Err(Unread::Short) => break,
-                Err(Unread::Wrong(reason)) => return Err(encoder_error(reason)),
+                Ok(instruction) => self.apply(instruction)?,
+                Err(ReadError::Short) => break,
+                Err(ReadError::Wrong(reason)) => return Err(encoder_error(reason)),
             }
             reader = ahead;
         }
-        let read = begun.len() - reader.left();
+        let read = begun.len() - reader.remaining();
         begun.drain(..read);
         self.begun = begun;
         Ok(self.table.inserted() > before)
@@ -88,7 +88,9 @@ impl Decoder {
         if required > self.table.inserted() {
             self.blocked.insert(stream);
             if self.blocked.len() as u64 > self.blocked_streams_max {
-                return Err(failed("more streams are blocked than allowed"));
+                return Err(decompression_failed(
+                    "more streams are blocked than allowed",
+                ));
             }
             return Ok(Decoded::Blocked);
         }
@@ -96,7 +98,7 @@ impl Decoder {
         let base = base(&mut reader, required)?;
         let mut fields = Vec::new();
         let mut left = section_bytes_max;
-        while reader.left() > 0 {
+        while reader.remaining() > 0 {
             let line = Line { required, base };
             let field = self.field(&mut reader, line, section_bytes_max)?;
             match left.checked_sub(field.size()) {
@@ -109,7 +111,7 @@ impl Decoder {
             fields.push(field);
         }
         if required > 0 {
-            FromDecoder::Acknowledged(stream).write(&mut self.told);
+            FromDecoder::Acknowledged(stream).write(&mut self.instructions);
             self.acknowledged = self.acknowledged.max(required);
         }
         Ok(Decoded::Fields(fields))
@@ -120,18 +122,18 @@ impl Decoder {
         self.blocked.remove(&stream);
         // Without a table no section can refer to it (RFC 9204, section 2.2.2.2).
         if self.table_bytes_max > 0 {
-            FromDecoder::Cancelled(stream).write(&mut self.told);
+            FromDecoder::Cancelled(stream).write(&mut self.instructions);
         }
     }
 
     /// Returns the bytes to write to our decoder's stream, and removes them.
-    pub fn take_told(&mut self) -> Vec<u8> {
+    pub fn take_instructions(&mut self) -> Vec<u8> {
         let unknown = self.table.inserted() - self.acknowledged;
         if unknown > 0 {
-            FromDecoder::Received(unknown).write(&mut self.told);
+            FromDecoder::Received(unknown).write(&mut self.instructions);
             self.acknowledged += unknown;
         }
-        std::mem::take(&mut self.told)
+        std::mem::take(&mut self.instructions)
     }
 
     /// Returns the size of the table that the peer's encoder uses now.
@@ -139,7 +141,7 @@ impl Decoder {
         self.table.capacity()
     }
 
-    fn follow(&mut self, instruction: FromEncoder) -> Result<(), Error> {
+    fn apply(&mut self, instruction: FromEncoder) -> Result<(), Error> {
         let field = match instruction {
             FromEncoder::Capacity(capacity) => {
                 if capacity > self.table_bytes_max {
@@ -155,10 +157,10 @@ impl Decoder {
             }
             FromEncoder::InsertDynamic(from_newest, value) => Field {
                 value,
-                ..self.newest(from_newest)?
+                ..self.entry_from_newest(from_newest)?
             },
             FromEncoder::Insert(name, value) => Field { name, value },
-            FromEncoder::Duplicate(from_newest) => self.newest(from_newest)?,
+            FromEncoder::Duplicate(from_newest) => self.entry_from_newest(from_newest)?,
         };
         if !self.table.insert(field) {
             return Err(encoder_error("an entry larger than the table"));
@@ -166,7 +168,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn newest(&self, from_newest: u64) -> Result<Field, Error> {
+    fn entry_from_newest(&self, from_newest: u64) -> Result<Field, Error> {
         let absolute = (self.table.inserted().checked_sub(1))
             .and_then(|newest| newest.checked_sub(from_newest));
         let entry = absolute.and_then(|absolute| self.table.get(absolute));
@@ -177,12 +179,12 @@ impl Decoder {
 
     /// Reads the required insert count (RFC 9204, section 4.5.1.1).
     fn required(&self, reader: &mut Reader<'_>) -> Result<u64, Error> {
-        let coded = reader.number(8).map_err(unread)?;
+        let coded = reader.number(8).map_err(decode_error)?;
         if coded == 0 {
             return Ok(0);
         }
         let entries_max = self.table_bytes_max / ENTRY_OVERHEAD_BYTES;
-        let wrong = || failed("a required insert count that cannot be");
+        let wrong = || decompression_failed("a required insert count that cannot be");
         let range = 2 * entries_max;
         if coded > range {
             return Err(wrong());
@@ -203,31 +205,32 @@ impl Decoder {
     fn field(&self, reader: &mut Reader<'_>, line: Line, bytes_max: u64) -> Result<Field, Error> {
         let first = reader.peek().unwrap_or_default();
         let with_value = |entry: Field, reader: &mut Reader<'_>| {
-            let value = reader.string(7, bytes_max).map_err(unread)?;
+            let value = reader.string(7, bytes_max).map_err(decode_error)?;
             Ok(Field { value, ..entry })
         };
         if first & 0x80 != 0 {
-            let index = reader.number(6).map_err(unread)?;
+            let index = reader.number(6).map_err(decode_error)?;
             self.entry(line, first & 0x40 != 0, index)
         } else if first & 0x40 != 0 {
-            let index = reader.number(4).map_err(unread)?;
+            let index = reader.number(4).map_err(decode_error)?;
             with_value(self.entry(line, first & 0x10 != 0, index)?, reader)
         } else if first & 0x20 != 0 {
-            let name = reader.string(3, bytes_max).map_err(unread)?;
+            let name = reader.string(3, bytes_max).map_err(decode_error)?;
             let value = Bytes::new();
             with_value(Field { name, value }, reader)
         } else if first & 0x10 != 0 {
-            let index = reader.number(4).map_err(unread)?;
-            self.behind_base(line, index)
+            let index = reader.number(4).map_err(decode_error)?;
+            self.post_base_entry(line, index)
         } else {
-            let index = reader.number(3).map_err(unread)?;
-            with_value(self.behind_base(line, index)?, reader)
+            let index = reader.number(3).map_err(decode_error)?;
+            with_value(self.post_base_entry(line, index)?, reader)
         }
     }
 
     fn entry(&self, line: Line, is_static: bool, index: u64) -> Result<Field, Error> {
         if is_static {
-            return static_table::get(index).ok_or(failed("no such entry of the static table"));
+            return static_table::get(index)
+                .ok_or(decompression_failed("no such entry of the static table"));
         }
         let absolute = line
             .base
@@ -236,7 +239,7 @@ impl Decoder {
         self.at(line, absolute)
     }
 
-    fn behind_base(&self, line: Line, index: u64) -> Result<Field, Error> {
+    fn post_base_entry(&self, line: Line, index: u64) -> Result<Field, Error> {
         self.at(line, line.base.checked_add(index))
     }
 
@@ -245,7 +248,7 @@ impl Decoder {
         let entry = absolute.and_then(|absolute| self.table.get(absolute));
         entry
             .cloned()
-            .ok_or(failed("no such entry of the dynamic table"))
+            .ok_or(decompression_failed("no such entry of the dynamic table"))
     }
 }
 
@@ -259,7 +262,7 @@ struct Line {
 /// Reads the base (RFC 9204, section 4.5.1.2).
 fn base(reader: &mut Reader<'_>, required: u64) -> Result<u64, Error> {
     let is_less = reader.peek().unwrap_or_default() & 0x80 != 0;
-    let delta = reader.number(7).map_err(unread)?;
+    let delta = reader.number(7).map_err(decode_error)?;
     let base = if is_less {
         required
             .checked_sub(delta)
@@ -267,17 +270,17 @@ fn base(reader: &mut Reader<'_>, required: u64) -> Result<u64, Error> {
     } else {
         required.checked_add(delta)
     };
-    base.ok_or(failed("a base below zero"))
+    base.ok_or(decompression_failed("a base below zero"))
 }
 
-fn unread(why: Unread) -> Error {
+fn decode_error(why: ReadError) -> Error {
     match why {
-        Unread::Short => failed("a field section that breaks off"),
-        Unread::Wrong(reason) => failed(reason),
+        ReadError::Short => decompression_failed("a field section that breaks off"),
+        ReadError::Wrong(reason) => decompression_failed(reason),
     }
 }
 
-const fn failed(reason: &'static str) -> Error {
+const fn decompression_failed(reason: &'static str) -> Error {
     Error::connection(Code::DecompressionFailed, reason)
 }
 

@@ -5,9 +5,9 @@ use super::instructions::{
     write_insert_static,
 };
 use super::lines::{Name, Written, write_line, write_prefix};
-use super::reader::{Reader, Unread};
+use super::reader::{ReadError, Reader};
 use super::sections::Sections;
-use super::seen::Seen;
+use super::seen::RecentFields;
 use super::static_table::{self, StaticMatch};
 use super::{ENTRY_OVERHEAD_BYTES, Field, FieldLine, Indexing, size};
 use crate::error::{Code, Error};
@@ -22,7 +22,7 @@ pub struct Encoder {
     /// counts.
     entries_max: u64,
     blocked_streams_max: u64,
-    seen: Seen,
+    seen: RecentFields,
     /// Instructions for the peer's decoder.
     instructions: Vec<u8>,
     /// An incomplete instruction of the peer's decoder.
@@ -30,7 +30,7 @@ pub struct Encoder {
 }
 
 /// The state of a section being encoded.
-struct Making {
+struct SectionState {
     /// Whether it may refer to entries that the peer may not have.
     may_block: bool,
     /// Whether instructions may be written.
@@ -74,7 +74,7 @@ impl Encoder {
     ) -> Vec<u8> {
         let may_refer = self.sections.may_add();
         let may_block = self.sections.may_block(stream, self.blocked_streams_max);
-        let mut making = Making {
+        let mut state = SectionState {
             may_block: may_refer && may_block && may_insert,
             may_insert: may_refer && may_insert,
             required: 0,
@@ -82,15 +82,15 @@ impl Encoder {
         };
         let written: Vec<Written<'a>> = fields
             .into_iter()
-            .map(|line| self.choose(line, &mut making, may_refer))
+            .map(|line| self.choose(line, &mut state, may_refer))
             .collect();
         let mut section = Vec::with_capacity(64);
-        write_prefix(&mut section, making.required, self.entries_max);
+        write_prefix(&mut section, state.required, self.entries_max);
         for each in &written {
-            write_line(&mut section, each, making.required);
+            write_line(&mut section, each, state.required);
         }
-        if making.required > 0 {
-            self.sections.add(stream, making.required, making.oldest);
+        if state.required > 0 {
+            self.sections.add(stream, state.required, state.oldest);
         }
         section
     }
@@ -121,13 +121,13 @@ impl Encoder {
                 Ok(FromDecoder::Received(count)) => {
                     self.sections.on_received(count, self.table.inserted())
                 }
-                Err(Unread::Short) => break,
-                Err(Unread::Wrong(reason)) => Err(reason),
+                Err(ReadError::Short) => break,
+                Err(ReadError::Wrong(reason)) => Err(reason),
             }
             .map_err(wrong)?;
             reader = ahead;
         }
-        let read = begun.len() - reader.left();
+        let read = begun.len() - reader.remaining();
         begun.drain(..read);
         self.begun = begun;
         Ok(())
@@ -136,7 +136,7 @@ impl Encoder {
     fn choose<'a>(
         &mut self,
         line: FieldLine<'a>,
-        making: &mut Making,
+        state: &mut SectionState,
         may_refer: bool,
     ) -> Written<'a> {
         let FieldLine {
@@ -153,16 +153,16 @@ impl Encoder {
         // As h2 does: an entry of more than three quarters of the table would empty it.
         if may_refer && indexing == Indexing::Allowed && bytes * 4 <= self.table.capacity() * 3 {
             if let Some(found) = self.table.field(key, name, value) {
-                if let Some(absolute) = self.refer(found, key, bytes, making) {
-                    return Written::Dynamic(making.use_entry(absolute));
+                if let Some(absolute) = self.refer(found, key, bytes, state) {
+                    return Written::Dynamic(state.use_entry(absolute));
                 }
-            } else if (making.may_block || self.seen.contains(key))
-                && making.may_insert
-                && self.make_room(bytes, making)
+            } else if (state.may_block || self.seen.contains(key))
+                && state.may_insert
+                && self.make_room(bytes, state)
             {
                 let absolute = self.insert(name, value, key, in_static);
-                if making.may_block {
-                    return Written::Dynamic(making.use_entry(absolute));
+                if state.may_block {
+                    return Written::Dynamic(state.use_entry(absolute));
                 }
             } else {
                 self.seen.add(key);
@@ -170,25 +170,25 @@ impl Encoder {
         }
         let name = match in_static {
             Some(StaticMatch::Whole(index) | StaticMatch::Name(index)) => Name::Static(index),
-            None => self.name(name, key, making, may_refer),
+            None => self.name(name, key, state, may_refer),
         };
         Written::Literal(name, value, indexing)
     }
 
     /// Returns the entry to refer to instead of the newest one found; `None` if the peer may not
     /// have it and the stream may not block.
-    fn refer(&mut self, found: u64, key: Key, bytes: u64, making: &Making) -> Option<u64> {
+    fn refer(&mut self, found: u64, key: Key, bytes: u64, state: &SectionState) -> Option<u64> {
         let is_known = found < self.sections.received();
-        let is_draining = making.may_insert && found < self.draining(making);
-        if is_draining && self.make_room_beside(found, bytes, making) {
+        let is_draining = state.may_insert && found < self.draining(state);
+        if is_draining && self.make_room_except(found, bytes, state) {
             write_duplicate(&mut self.instructions, self.table.inserted() - 1 - found);
             let field = self.table.get(found)?.clone();
             let copy = self.table.add(field, key);
-            if making.may_block {
+            if state.may_block {
                 return Some(copy);
             }
         }
-        if is_known || making.may_block {
+        if is_known || state.may_block {
             return Some(found);
         }
         // An older copy may suffice.
@@ -197,13 +197,18 @@ impl Encoder {
     }
 
     /// Returns a reference to a name in the dynamic table, if it is allowed.
-    fn name<'a>(&self, name: &'a [u8], key: Key, making: &mut Making, may_refer: bool) -> Name<'a> {
+    fn name<'a>(
+        &self,
+        name: &'a [u8],
+        key: Key,
+        state: &mut SectionState,
+        may_refer: bool,
+    ) -> Name<'a> {
         let found = self.table.name(key, name);
-        let usable = |absolute: &u64| {
-            may_refer && (making.may_block || *absolute < self.sections.received())
-        };
+        let usable =
+            |absolute: &u64| may_refer && (state.may_block || *absolute < self.sections.received());
         match found.filter(usable) {
-            Some(absolute) => Name::Dynamic(making.use_entry(absolute)),
+            Some(absolute) => Name::Dynamic(state.use_entry(absolute)),
             None => Name::Literal(name),
         }
     }
@@ -234,30 +239,30 @@ impl Encoder {
 
     /// Returns the first entry that must not be evicted, since the peer may not have it or may
     /// still need it.
-    fn evictable_below(&self, making: &Making) -> u64 {
-        self.sections.needed_from().min(making.oldest)
+    fn evictable_below(&self, state: &SectionState) -> u64 {
+        self.sections.needed_from().min(state.oldest)
     }
 
     /// Evicts entries to make room; none if that would not suffice.
-    fn make_room(&mut self, bytes: u64, making: &Making) -> bool {
-        let below = self.evictable_below(making);
+    fn make_room(&mut self, bytes: u64, state: &SectionState) -> bool {
+        let below = self.evictable_below(state);
         self.table.make_room(bytes, below)
     }
 
     /// Evicts entries to make room, except for `kept`, which is to be copied.
-    fn make_room_beside(&mut self, kept: u64, bytes: u64, making: &Making) -> bool {
-        let below = self.evictable_below(making).min(kept);
+    fn make_room_except(&mut self, kept: u64, bytes: u64, state: &SectionState) -> bool {
+        let below = self.evictable_below(state).min(kept);
         self.table.make_room(bytes, below)
     }
 
     /// Returns the first entry that is not about to be evicted.
-    fn draining(&self, making: &Making) -> u64 {
+    fn draining(&self, state: &SectionState) -> u64 {
         // An entry that this section refers to cannot be copied into the room that it occupies.
-        self.table.draining(making.oldest)
+        self.table.draining(state.oldest)
     }
 }
 
-impl Making {
+impl SectionState {
     fn use_entry(&mut self, absolute: u64) -> u64 {
         self.required = self.required.max(absolute + 1);
         self.oldest = self.oldest.min(absolute);

@@ -6,9 +6,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 #[derive(Debug, Default)]
 pub(super) struct Index {
     /// The newest entry, by name and value.
-    fields: HashMap<u64, u64, BuildHasherDefault<AsItIs>>,
+    fields: HashMap<u64, u64, BuildHasherDefault<IdentityHasher>>,
     /// The newest entry, by name.
-    names: HashMap<u64, u64, BuildHasherDefault<AsItIs>>,
+    names: HashMap<u64, u64, BuildHasherDefault<IdentityHasher>>,
 }
 
 /// The hashes of a name and of a field.
@@ -70,9 +70,9 @@ fn fnv(start: u64, bytes: &[u8]) -> u64 {
 
 /// A hasher for keys that are hashes already.
 #[derive(Default)]
-struct AsItIs(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for AsItIs {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }

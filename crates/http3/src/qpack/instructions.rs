@@ -1,7 +1,7 @@
 //! Instructions on QPACK's two streams (RFC 9204, sections 4.3 and 4.4).
 
 use super::bits::{write_number, write_string};
-use super::reader::{Reader, Unread};
+use super::reader::{ReadError, Reader};
 use bytes::Bytes;
 
 /// An instruction of an encoder to the other end's decoder.
@@ -19,8 +19,8 @@ pub(super) enum FromEncoder {
 
 impl FromEncoder {
     /// Reads the next instruction; names and values may have `bytes_max` each.
-    pub fn read(reader: &mut Reader<'_>, bytes_max: u64) -> Result<Self, Unread> {
-        let first = reader.peek().ok_or(Unread::Short)?;
+    pub fn read(reader: &mut Reader<'_>, bytes_max: u64) -> Result<Self, ReadError> {
+        let first = reader.peek().ok_or(ReadError::Short)?;
         Ok(if first & 0x80 != 0 {
             let index = reader.number(6)?;
             let value = reader.string(7, bytes_max)?;
@@ -75,8 +75,8 @@ pub(super) enum FromDecoder {
 }
 
 impl FromDecoder {
-    pub fn read(reader: &mut Reader<'_>) -> Result<Self, Unread> {
-        let first = reader.peek().ok_or(Unread::Short)?;
+    pub fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
+        let first = reader.peek().ok_or(ReadError::Short)?;
         Ok(if first & 0x80 != 0 {
             Self::Acknowledged(reader.number(7)?)
         } else if first & 0x40 != 0 {

@@ -6,7 +6,7 @@ const NUMBER_MAX: u64 = (1 << 62) - 1;
 
 /// The reason why nothing could be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unread {
+pub(crate) enum ReadError {
     /// It continues beyond the available bytes.
     Short,
     /// It is invalid.
@@ -30,12 +30,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the number of remaining bytes.
-    pub fn left(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.bytes.len()
     }
 
     /// Reads a number whose first bits are the last ones of the next byte.
-    pub fn number(&mut self, prefix_bits: u32) -> Result<u64, Unread> {
+    pub fn number(&mut self, prefix_bits: u32) -> Result<u64, ReadError> {
         let full = (1u64 << prefix_bits) - 1;
         let mut value = u64::from(self.byte()?) & full;
         if value < full {
@@ -47,11 +47,11 @@ impl<'a> Reader<'a> {
             let more = u64::from(byte & 0x7f);
             // Nine groups of seven bits are 63.
             if shift > 56 {
-                return Err(Unread::Wrong("a number beyond 62 bits"));
+                return Err(ReadError::Wrong("a number beyond 62 bits"));
             }
             value += more << shift;
             if value > NUMBER_MAX {
-                return Err(Unread::Wrong("a number beyond 62 bits"));
+                return Err(ReadError::Wrong("a number beyond 62 bits"));
             }
             if byte & 0x80 == 0 {
                 return Ok(value);
@@ -62,8 +62,8 @@ impl<'a> Reader<'a> {
 
     /// Reads a string whose length begins in the next byte, after the bit that marks Huffman code;
     /// `bytes_max` is its largest decoded size.
-    pub fn string(&mut self, prefix_bits: u32, bytes_max: u64) -> Result<Bytes, Unread> {
-        let is_coded = self.peek().ok_or(Unread::Short)? & (1 << prefix_bits) != 0;
+    pub fn string(&mut self, prefix_bits: u32, bytes_max: u64) -> Result<Bytes, ReadError> {
+        let is_coded = self.peek().ok_or(ReadError::Short)? & (1 << prefix_bits) != 0;
         let length = self.number(prefix_bits)?;
         // A code has at most 30 bits per byte.
         let longest = if is_coded {
@@ -72,23 +72,27 @@ impl<'a> Reader<'a> {
             bytes_max
         };
         if length > longest {
-            return Err(Unread::Wrong("a string that is longer than allowed"));
+            return Err(ReadError::Wrong("a string that is longer than allowed"));
         }
-        let length = usize::try_from(length).map_err(|_| Unread::Short)?;
-        let (text, rest) = self.bytes.split_at_checked(length).ok_or(Unread::Short)?;
+        let length = usize::try_from(length).map_err(|_| ReadError::Short)?;
+        let (text, rest) = self
+            .bytes
+            .split_at_checked(length)
+            .ok_or(ReadError::Short)?;
         self.bytes = rest;
         if !is_coded {
             return Ok(Bytes::copy_from_slice(text));
         }
-        let text = huffman::decode(text).ok_or(Unread::Wrong("a string not in Huffman's code"))?;
+        let text =
+            huffman::decode(text).ok_or(ReadError::Wrong("a string not in Huffman's code"))?;
         if text.len() as u64 > bytes_max {
-            return Err(Unread::Wrong("a string that is longer than allowed"));
+            return Err(ReadError::Wrong("a string that is longer than allowed"));
         }
         Ok(text.into())
     }
 
-    fn byte(&mut self) -> Result<u8, Unread> {
-        let (first, rest) = self.bytes.split_first().ok_or(Unread::Short)?;
+    fn byte(&mut self) -> Result<u8, ReadError> {
+        let (first, rest) = self.bytes.split_first().ok_or(ReadError::Short)?;
         self.bytes = rest;
         Ok(*first)
     }
@@ -117,10 +121,10 @@ mod tests {
                 write_number(&mut written, 0, prefix_bits, value);
                 let mut reader = Reader::new(&written);
                 assert_eq!(reader.number(prefix_bits), Ok(value));
-                assert_eq!(reader.left(), 0);
+                assert_eq!(reader.remaining(), 0);
                 for end in 0..written.len() {
                     let read = Reader::new(&written[..end]).number(prefix_bits);
-                    assert_eq!(read, Err(Unread::Short));
+                    assert_eq!(read, Err(ReadError::Short));
                 }
             }
         }
@@ -133,13 +137,13 @@ mod tests {
         for bytes in [&beyond[..], &[0x7f; 40], &[0xff; 40], &[0x7f, 0x80, 0x80]] {
             assert_ne!(Reader::new(bytes).number(7), Ok(0), "{bytes:?}");
         }
-        let wrong = |bytes: &[u8]| matches!(Reader::new(bytes).number(7), Err(Unread::Wrong(_)));
+        let wrong = |bytes: &[u8]| matches!(Reader::new(bytes).number(7), Err(ReadError::Wrong(_)));
         assert!(wrong(&beyond) && wrong(&[0xff; 40]));
         let mut long = Vec::new();
         write_string(&mut long, 0, 7, &[b'a'; 101]);
         assert!(matches!(
             Reader::new(&long).string(7, 100),
-            Err(Unread::Wrong(_))
+            Err(ReadError::Wrong(_))
         ));
         assert_eq!(Reader::new(&long).string(7, 101).unwrap(), [b'a'; 101][..]);
     }

@@ -6,13 +6,13 @@ const SEEN_MAX: usize = 128;
 
 /// The last fields that were written as literals, by their hashes.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct RecentFields {
     hashes: Vec<u64>,
     /// The index of the oldest, once all are used.
     next: usize,
 }
 
-impl Seen {
+impl RecentFields {
     pub fn contains(&self, key: Key) -> bool {
         self.hashes.contains(&key.field)
     }

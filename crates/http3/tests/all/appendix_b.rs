@@ -86,7 +86,7 @@ fn run(piece_bytes: usize) {
                 let decoded = decoder.decode(*stream, &bytes(hex), 1000).unwrap();
                 assert_eq!(decoded, Decoded::Blocked);
             }
-            Step::Told(hex) => assert_eq!(decoder.take_told(), bytes(hex), "{hex}"),
+            Step::Told(hex) => assert_eq!(decoder.take_instructions(), bytes(hex), "{hex}"),
             Step::Cancel(stream) => decoder.cancel(*stream),
         }
     }

@@ -62,7 +62,7 @@ struct Ends {
     instructions: VecDeque<u8>,
     on_their_way: Vec<Sent>,
     blocked: BTreeMap<u64, Sent>,
-    told: VecDeque<u8>,
+    to_encoder: VecDeque<u8>,
     references: usize,
 }
 
@@ -79,7 +79,7 @@ impl Ends {
             instructions: VecDeque::new(),
             on_their_way: Vec::new(),
             blocked: BTreeMap::new(),
-            told: VecDeque::new(),
+            to_encoder: VecDeque::new(),
             references: 0,
         }
     }
@@ -100,13 +100,13 @@ impl Ends {
                     self.decoder.cancel(stream);
                 }
             }
-            Act::Told(count) => self.tell(*count),
+            Act::Told(count) => self.deliver_instructions(*count),
             Act::Full(is_full) => self.is_full = *is_full,
         }
     }
 
     fn encode(&mut self, fields: &[(usize, u8, u8)]) {
-        let named: Vec<(Vec<u8>, Vec<u8>, Indexing)> = (fields.iter())
+        let field_names: Vec<(Vec<u8>, Vec<u8>, Indexing)> = (fields.iter())
             .map(|(name, value, how)| {
                 let indexing = match how {
                     0 => Indexing::Never,
@@ -118,7 +118,7 @@ impl Ends {
                 (NAMES[*name].as_bytes().to_vec(), value, indexing)
             })
             .collect();
-        let lines = named.iter().map(|(name, value, indexing)| FieldLine {
+        let lines = field_names.iter().map(|(name, value, indexing)| FieldLine {
             name,
             value,
             indexing: *indexing,
@@ -128,7 +128,7 @@ impl Ends {
         let section = self.encoder.encode(stream, lines, !self.is_full);
         self.references += usize::from(section[0] > 0);
         self.instructions.extend(self.encoder.take_instructions());
-        let fields = named
+        let fields = field_names
             .into_iter()
             .map(|(name, value, _)| (name, value))
             .collect();
@@ -175,10 +175,10 @@ impl Ends {
         }
     }
 
-    fn tell(&mut self, count: usize) {
-        self.told.extend(self.decoder.take_told());
-        let count = count.min(self.told.len());
-        let bytes: Vec<u8> = self.told.drain(..count).collect();
+    fn deliver_instructions(&mut self, count: usize) {
+        self.to_encoder.extend(self.decoder.take_instructions());
+        let count = count.min(self.to_encoder.len());
+        let bytes: Vec<u8> = self.to_encoder.drain(..count).collect();
         self.encoder.on_decoder_stream(&bytes).unwrap();
     }
 
@@ -189,7 +189,7 @@ impl Ends {
         }
         self.arrive(usize::MAX);
         assert!(self.blocked.is_empty(), "some wait for ever");
-        self.tell(usize::MAX);
+        self.deliver_instructions(usize::MAX);
     }
 }
 

@@ -8,7 +8,7 @@ struct Ends {
     encoder: Encoder,
     decoder: Decoder,
     stream: u64,
-    told: Vec<u8>,
+    instructions: Vec<u8>,
 }
 
 impl Ends {
@@ -23,7 +23,7 @@ impl Ends {
             encoder,
             decoder,
             stream: 0,
-            told: Vec::new(),
+            instructions: Vec::new(),
         }
     }
 
@@ -46,10 +46,10 @@ impl Ends {
             .eq(lines.iter().map(|line| (line.name, line.value)))
         );
         self.stream += 4;
-        self.told.extend(self.decoder.take_told());
+        self.instructions.extend(self.decoder.take_instructions());
         if is_acknowledged {
-            let told = std::mem::take(&mut self.told);
-            self.encoder.on_decoder_stream(&told).unwrap();
+            let instructions = std::mem::take(&mut self.instructions);
+            self.encoder.on_decoder_stream(&instructions).unwrap();
         }
         (section.len(), inserts.len())
     }

@@ -5,7 +5,7 @@ use crate::emit::emit;
 use crate::threads::{clock_ns, runtime};
 use clap::Args;
 
-use eyelevel_replay::check::{Client, Late, Transfer};
+use eyelevel_replay::check::{Client, LateRequest, Transfer};
 use eyelevel_replay::{Ecn, HttpVersion, TlsVersion};
 use eyelevel_units::refusal;
 use serde::Serialize;
@@ -60,7 +60,7 @@ struct Bulk {
     #[serde(flatten)]
     transfer: Option<Transfer>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    late: Option<Late>,
+    late: Option<LateRequest>,
 }
 
 /// Runs the command and prints one line of JSON.
@@ -106,7 +106,7 @@ pub fn run(arguments: &BulkArguments) -> Result<i32, Error> {
         let duration = Duration::from_millis(arguments.duration_ms);
         let (mut transfer, mut late) = (None, None);
         if let (Some(late_url), Some(after)) = (&arguments.late_url, arguments.late_after_bytes) {
-            let asked = client.late(url, late_url, after, duration, clock_ns);
+            let asked = client.fetch_with_late_request(url, late_url, after, duration, clock_ns);
             late = Some(asked.await.map_err(broken)?);
         } else {
             let asked = client.transfer(url, arguments.bytes_max, duration);

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::emit::{emit, emit_or_exit};
 use eyelevel_netns::{RealtimePriority, request_realtime};
 use eyelevel_probe::{
-    LabTarget, Protocol, Resolver, Settings, Target, TargetConfig, Trust, WorkLeast, probe_host,
+    LabTarget, Protocol, Resolver, Settings, Target, TargetConfig, Trust, WorkMin, probe_host,
 };
 use eyelevel_units::{Seed, refusal};
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ fn yes() -> bool {
 #[derive(Serialize)]
 #[serde(tag = "event", rename = "served")]
 struct Served {
-    crypto_us_min: WorkLeast,
+    crypto_us_min: WorkMin,
 }
 
 #[derive(Serialize)]
@@ -107,7 +107,7 @@ pub fn serve_target() -> Result<i32, Error> {
         });
         let _ = ended.await;
         emit(&Served {
-            crypto_us_min: target.work.least(),
+            crypto_us_min: target.work.min(),
         });
         Ok(0)
     })
@@ -115,7 +115,9 @@ pub fn serve_target() -> Result<i32, Error> {
 
 /// The one asked for, else the machine's.
 pub fn resolver_or_default(asked_for: Option<SocketAddr>) -> Resolver {
-    asked_for.map_or_else(Resolver::of_this_machine, |server| Resolver::at(&[server]))
+    asked_for.map_or_else(Resolver::from_system, |server| {
+        Resolver::with_servers(&[server])
+    })
 }
 
 /// The first line of standard input.

@@ -120,13 +120,13 @@ impl Control {
                 self.count = self.count.saturating_add(1);
                 if parameters.ecn && queued_packet.packet.ecn.is_capable() {
                     reports.mark(at, &mut queued_packet);
-                    self.drop_next = self.after(parameters, self.drop_next);
+                    self.drop_next = self.next_drop(parameters, self.drop_next);
                     return Some(queued_packet);
                 }
                 reports.dropped(at, queued_packet, DropReason::ActiveQueue);
                 (next, too_long) = self.take(parameters, queue, at);
                 if too_long {
-                    self.drop_next = self.after(parameters, self.drop_next);
+                    self.drop_next = self.next_drop(parameters, self.drop_next);
                 } else {
                     self.dropping = false;
                 }
@@ -154,7 +154,7 @@ impl Control {
             1
         };
         self.count_last = self.count;
-        self.drop_next = self.after(parameters, at);
+        self.drop_next = self.next_drop(parameters, at);
     }
 
     /// Takes the head packet, and returns with it whether the delay was too long for an interval.
@@ -179,7 +179,7 @@ impl Control {
     }
 
     /// Applies the control law: the interval of drops shrinks with the square root of their count.
-    fn after(&self, parameters: &Parameters, from: Instant) -> Instant {
+    fn next_drop(&self, parameters: &Parameters, from: Instant) -> Instant {
         from + parameters.interval.div_f64(f64::from(self.count).sqrt())
     }
 }

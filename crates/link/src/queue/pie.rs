@@ -141,7 +141,7 @@ impl<P> Pie<P> {
             reports.dropped(at, queued_packet, DropReason::QueueFull);
             return;
         }
-        if self.burst_allowance.is_zero() && self.drop_early() {
+        if self.burst_allowance.is_zero() && self.should_drop_early() {
             let markable = self.ecn && queued_packet.packet.ecn.is_capable();
             if !markable || self.probability >= MARK_PROBABILITY_MAX {
                 reports.dropped(at, queued_packet, DropReason::ActiveQueue);
@@ -162,7 +162,7 @@ impl<P> Pie<P> {
     }
 
     /// Returns whether an arriving packet is dropped early (section 4.1 with 5.4).
-    fn drop_early(&mut self) -> bool {
+    fn should_drop_early(&mut self) -> bool {
         let quiet = self.delay_old < self.target / 2 && self.probability < 0.2;
         if quiet || self.waiting.bytes() <= 2 * PACKET_BYTES_MEAN {
             return false;

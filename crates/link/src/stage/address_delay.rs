@@ -94,7 +94,7 @@ impl<P> StageState<P> for AddressDelay<P> {
         queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
     ) -> Option<QueuedPacket<P>> {
-        let queued_packet = reports.within_bound(at, queued_packet, self.travelling.len())?;
+        let queued_packet = reports.admit(at, queued_packet, self.travelling.len())?;
         let own = queued_packet
             .packet
             .address

@@ -57,7 +57,7 @@ impl<P> StageState<P> for Delay<P> {
         if self.delay.is_zero() {
             return Some(queued_packet);
         }
-        let queued_packet = reports.within_bound(at, queued_packet, self.travelling.len())?;
+        let queued_packet = reports.admit(at, queued_packet, self.travelling.len())?;
         self.travelling.push_back(queued_packet);
         None
     }

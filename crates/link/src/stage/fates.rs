@@ -109,7 +109,7 @@ impl<P> StageState<P> for Fates<P> {
             reports.dropped(at, queued_packet, DropReason::Recorded);
             return None;
         };
-        let queued_packet = reports.within_bound(at, queued_packet, self.travelling.len())?;
+        let queued_packet = reports.admit(at, queued_packet, self.travelling.len())?;
         let mut due = at + delay;
         if !self.reordering {
             due = due.max(self.last_due);

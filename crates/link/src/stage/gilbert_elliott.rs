@@ -21,13 +21,13 @@ pub struct GilbertElliottSpec {
     #[serde(default)]
     pub loss_good: f64,
     /// Loss probability in the bad state.
-    #[serde(default = "always")]
+    #[serde(default = "default_loss_bad")]
     pub loss_bad: f64,
 }
 
 /// Returns the default loss of the bad state: all, as in the simple model of two parameters,
 /// whereas Gilbert's own loses half.
-const fn always() -> f64 {
+const fn default_loss_bad() -> f64 {
     1.0
 }
 

@@ -55,7 +55,7 @@ pub(crate) struct TokenBucket {
     counted_at: Instant,
 }
 
-const fn tokens_of(bytes: u64) -> u128 {
+const fn tokens(bytes: u64) -> u128 {
     bytes as u128 * 8 * 1_000_000_000
 }
 
@@ -72,7 +72,7 @@ impl<P> StageState<P> for TokenBucket {
                 format!("use {BURST_BYTES_MIN}, one full packet, to {BURST_BYTES_MAX}"),
             ));
         }
-        let full = tokens_of(settings.burst_bytes);
+        let full = tokens(settings.burst_bytes);
         Ok(Self {
             per_nanosecond: u128::from(rate.bits_per_second()),
             full,
@@ -95,7 +95,7 @@ impl<P> StageState<P> for TokenBucket {
         let gained = at.since(self.counted_at).as_nanos() * self.per_nanosecond;
         self.tokens = self.full.min(self.tokens + gained);
         self.counted_at = at;
-        match self.tokens.checked_sub(tokens_of(queued_packet.bytes())) {
+        match self.tokens.checked_sub(tokens(queued_packet.bytes())) {
             Some(left) => {
                 self.tokens = left;
                 Some(queued_packet)

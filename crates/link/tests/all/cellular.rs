@@ -28,10 +28,10 @@ fn trains() -> impl Strategy<Value = Vec<LightTrain>> {
         let mut at = 0;
         let train = |(after, delay, gaps): (u32, u32, Vec<u32>)| {
             at += after;
-            let mut came = 0;
+            let mut arrivals_at = 0;
             let later = gaps.into_iter().map(|gap| {
-                came += gap;
-                f64::from(came)
+                arrivals_at += gap;
+                f64::from(arrivals_at)
             });
             LightTrain {
                 at_ms: f64::from(at),
@@ -153,8 +153,8 @@ fn answered_ms(path: Path, rounds: &[usize]) -> Vec<f64> {
     let starts = (0..57_000 * MS / every).map(|n| n * every + random.below(400 * MS));
     let answer = starts.map(|start| {
         let end = rounds.iter().fold(start, |at, packets| {
-            let asked = up.train(at, 1)[0];
-            *down.train(asked, *packets).last().unwrap()
+            let requested_at = up.train(at, 1)[0];
+            *down.train(requested_at, *packets).last().unwrap()
         });
         (end - start) as f64 / 1e6
     });

@@ -97,7 +97,7 @@ fn traces() -> impl Strategy<Value = Vec<u64>> {
 }
 
 /// Rounds some times to whole milliseconds, where arrivals and opportunities coincide.
-fn aligned(arrivals: Vec<Arrival>) -> Vec<Arrival> {
+fn align(arrivals: Vec<Arrival>) -> Vec<Arrival> {
     let round = |(index, arrival): (usize, Arrival)| {
         let at = if index % 2 == 0 {
             arrival.at
@@ -117,7 +117,7 @@ proptest! {
     #[test]
     fn the_trace_link_is_mahimahis(
         trace in traces(),
-        arrivals in arrivals(200).prop_map(aligned),
+        arrivals in arrivals(200).prop_map(align),
         packets_max in 1_u64..50,
         once: bool,
         punctual: bool,
@@ -144,7 +144,7 @@ proptest! {
     #[test]
     fn unused_opportunities_are_reported_exactly(
         trace in traces(),
-        arrivals in arrivals(100).prop_map(aligned),
+        arrivals in arrivals(100).prop_map(align),
     ) {
         let mut direction =
             Direction::with_observer(&[stage(&trace, false, QueueSpec::Infinite)], Seed::new(1), Unused::default())

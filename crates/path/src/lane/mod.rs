@@ -41,7 +41,7 @@ pub(crate) struct Lane {
     /// Packets by their ECN bits.
     pub marks: Marks,
     /// Counts before the current load, to be subtracted.
-    pub before: Before,
+    pub before: Baseline,
     /// Packets that left the direction.
     left: u64,
     batch: Batch,
@@ -64,7 +64,7 @@ pub(crate) struct Counts {
 
 /// A lane's counts at the start of a load.
 #[derive(Clone, Default)]
-pub(crate) struct Before {
+pub(crate) struct Baseline {
     pub counts: Counts,
     pub dropped: BTreeMap<&'static str, u64>,
     pub marked_packets: u64,
@@ -86,7 +86,7 @@ impl Lane {
             windows: None,
             capture: None,
             marks: Marks::default(),
-            before: Before::default(),
+            before: Baseline::default(),
             left: 0,
             batch: Batch::default(),
             density: Density::default(),
@@ -103,7 +103,7 @@ impl Lane {
         if let Some(timeline) = &mut self.direction.observer_mut().timeline {
             timeline.restart();
         }
-        self.before = Before {
+        self.before = Baseline {
             counts: self.counts,
             dropped: self.dropped(),
             marked_packets: self.direction.observer().marked_packets,
@@ -137,7 +137,7 @@ impl Lane {
     #[inline]
     pub(crate) fn is_dense(&self) -> bool {
         let next = self.direction.poll_timeout();
-        next.is_some_and(|next| self.density.goes_on(next))
+        next.is_some_and(|next| self.density.continues(next))
     }
 
     /// Returns whether the next packets may be written at `now`, deferred or not.
@@ -156,7 +156,12 @@ impl Lane {
     /// later release may still be changed by a packet that waits to be read, and a device with such
     /// a packet becomes `ready`.
     #[inline]
-    pub(crate) fn certain(&self, now: Instant, devices: &[Device], ready: &mut [bool]) -> Instant {
+    pub(crate) fn certain_until(
+        &self,
+        now: Instant,
+        devices: &[Device],
+        ready: &mut [bool],
+    ) -> Instant {
         let mut certain = now;
         for (device, ready) in devices.iter().zip(ready) {
             let until = device.all_read_until(now, self.arrival.latest(), *ready);
@@ -169,7 +174,11 @@ impl Lane {
     /// Reads packets that wait at `device`, some at a time. If `unless_due`, it stops once
     /// something is due; else a device without packets is not read. Returns whether there may be
     /// more.
-    pub(crate) fn take_in(&mut self, device: &mut Device, unless_due: bool) -> Result<bool, Error> {
+    pub(crate) fn read_arrivals(
+        &mut self,
+        device: &mut Device,
+        unless_due: bool,
+    ) -> Result<bool, Error> {
         device.read_clocks();
         for _ in 0..READS_MAX {
             if !unless_due && !device.may_have_packets() {
@@ -211,16 +220,16 @@ impl Lane {
         }
         let exit = u8::from(self.second_exit == Some(header.destination));
         let segments = shape.segments();
-        self.marks.came(&header, segments);
-        let came = read.came.unwrap_or(read.at);
-        self.direction.handle_timeout(came);
-        let now = self.direction.arrival_at(came);
+        self.marks.count_arrival(&header, segments);
+        let arrived_at = read.came.unwrap_or(read.at);
+        self.direction.handle_timeout(arrived_at);
+        let now = self.direction.arrival_at(arrived_at);
         self.arrival.record(read, now, segments);
         self.log_read(now, read, segments);
         let (chunk, at) = self.direction.observer_mut().arena.keep(length, segments);
         let place = (chunk, at + OFFLOAD_HEADER_BYTES as u32);
         if !self.toward_origin {
-            self.take_down(now, place, shape, (0, segments - 1), header.ecn);
+            self.capture_segments(now, place, shape, (0, segments - 1), header.ecn);
         }
         for index in 0..segments {
             let wire_bytes = shape.wire_bytes(index);

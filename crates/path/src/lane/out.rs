@@ -13,20 +13,20 @@ use std::sync::PoisonError;
 
 impl Lane {
     /// Writes every packet whose release time has come. Returns whether there was one.
-    pub(crate) fn let_out(&mut self, now: Instant, exits: &mut [Device]) -> bool {
+    pub(crate) fn write_due(&mut self, now: Instant, exits: &mut [Device]) -> bool {
         let mut last = None;
         while let Some(release) = self.direction.poll_transmit(now) {
             last = Some(release.at);
-            self.density.released(release.at);
+            self.density.on_release(release.at);
             self.left += 1;
-            if !self.run.takes(&release.packet) {
+            if !self.run.accepts(&release.packet) {
                 self.write_run(exits);
             }
             self.run.push(release);
         }
         self.write_run(exits);
         if let Some(at) = last {
-            self.batch.written(at);
+            self.batch.on_write(at);
         }
         last.is_some()
     }
@@ -41,7 +41,7 @@ impl Lane {
         let written = self.write(&packet, self.run.last, &mut exits[exit]);
         if written && self.toward_origin {
             let range = (segment.index, self.run.last);
-            self.take_down(
+            self.capture_segments(
                 now,
                 (segment.chunk, segment.at),
                 segment.shape,
@@ -93,7 +93,7 @@ impl Lane {
         let bytes = arena.bytes(segment.chunk, segment.at, segment.shape.length());
         if let Some(header) = header::parse(bytes) {
             let packets = self.run.members.len() as u64;
-            self.marks.left_marked(&header, packets);
+            self.marks.count_marked(&header, packets);
         }
     }
 
@@ -114,9 +114,9 @@ impl Lane {
         let corrupt = packet.corrupt_bit;
         let summed_here = offload.checksum.filter(|_| !device.has_offload());
         if corrupt.is_none() && summed_here.is_none() {
-            let told = offload.to_bytes();
+            let offload_bytes = offload.to_bytes();
             let parts = [
-                IoSlice::new(&told),
+                IoSlice::new(&offload_bytes),
                 IoSlice::new(&head[..head_bytes]),
                 IoSlice::new(payload),
             ];
@@ -132,14 +132,14 @@ impl Lane {
         if let Some(byte) = corrupt.and_then(|bit| self.whole.get_mut(bit as usize / 8)) {
             *byte ^= 0x80 >> (corrupt.unwrap_or(0) % 8);
         }
-        let told = OffloadHeader::default().to_bytes();
+        let offload_bytes = OffloadHeader::default().to_bytes();
         device
-            .write(&[IoSlice::new(&told), IoSlice::new(&self.whole)])
+            .write(&[IoSlice::new(&offload_bytes), IoSlice::new(&self.whole)])
             .is_ok()
     }
 
     /// Adds segments to the capture, if there is one.
-    pub(super) fn take_down(
+    pub(super) fn capture_segments(
         &self,
         now: Instant,
         (chunk, at): (u32, u32),

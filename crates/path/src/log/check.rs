@@ -51,7 +51,7 @@ pub fn check_log(
     direction.start(Instant::from_nanos(head.start_ns));
     let mut comparison = Comparison::new(direction);
     let mut bytes = [0; RECORD_BYTES];
-    while comparison.goes_on() && read_record(&mut log, &mut bytes)? {
+    while comparison.continues() && read_record(&mut log, &mut bytes)? {
         let record = Record::parse(&bytes)
             .ok_or_else(|| CheckError::Format("it has an unknown kind of record".into()))?;
         if record.kind == RecordKind::Lost {
@@ -93,7 +93,7 @@ mod tests {
     use eyelevel_link::{DelaySpec, LossSpec, Packet, QueueSpec, RateSpec, Recorded, TraceSpec};
 
     impl Fates {
-        fn said(&mut self) -> Vec<Record> {
+        fn take_events(&mut self) -> Vec<Record> {
             self.unused
                 .drain(..)
                 .chain(self.of_packets.drain(..))
@@ -123,7 +123,7 @@ mod tests {
         for number in 0..500u64 {
             let now = Instant::from_nanos(1000 + number / 10 * 9_000_000);
             direction.handle_timeout(now);
-            records.extend(direction.observer_mut().said());
+            records.extend(direction.observer_mut().take_events());
             while let Some(release) = direction.poll_transmit(now) {
                 records.push(Record {
                     at_ns: release.at.as_nanos(),
@@ -141,7 +141,7 @@ mod tests {
                 ..Record::lost(0, 0)
             });
             direction.handle_packet(now, Packet::new(1500, ()));
-            records.extend(direction.observer_mut().said());
+            records.extend(direction.observer_mut().take_events());
         }
         records.iter_mut().for_each(change);
         let mut bytes = head.line(start, true).into_bytes();

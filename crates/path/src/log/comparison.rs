@@ -32,12 +32,12 @@ pub(super) struct Fates {
 impl Observer<()> for Fates {
     fn event(&mut self, event: &Event) {
         let is_unused = event.kind == EventKind::Unused;
-        let said = if is_unused {
+        let events = if is_unused {
             &mut self.unused
         } else {
             &mut self.of_packets
         };
-        said.extend(Record::of(event));
+        events.extend(Record::of(event));
     }
 
     fn wants_unused(&self) -> bool {
@@ -67,7 +67,7 @@ impl Comparison {
     }
 
     /// Returns whether there is room for a further difference.
-    pub(super) fn goes_on(&self) -> bool {
+    pub(super) fn continues(&self) -> bool {
         self.found.differences.len() < DIFFERENCES_MAX
     }
 

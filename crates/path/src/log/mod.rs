@@ -68,10 +68,10 @@ impl Log {
 
     /// Passes on records that have waited for a while.
     #[inline]
-    pub(crate) fn hand_over_late(&mut self, now: Instant) {
+    pub(crate) fn submit_late(&mut self, now: Instant) {
         if now.since(self.handed_over) >= HAND_OVER {
             self.handed_over = now;
-            self.blocks.hand_over();
+            self.blocks.submit();
         }
     }
 

@@ -30,7 +30,7 @@ pub struct EcnCounts {
 
 impl EcnCounts {
     #[inline]
-    fn came(&mut self, ecn: u8, packets: u64) {
+    fn count_arrival(&mut self, ecn: u8, packets: u64) {
         *match Ecn::from_bits(ecn) {
             Ecn::NotEct => &mut self.not_ect,
             Ecn::Ect0 => &mut self.ect0,
@@ -79,15 +79,15 @@ impl Default for Marks {
 impl Marks {
     /// Counts `packets` of wire size that arrived.
     #[inline]
-    pub(crate) fn came(&mut self, header: &Header, packets: u16) {
-        self.all.came(header.ecn, packets.into());
+    pub(crate) fn count_arrival(&mut self, header: &Header, packets: u16) {
+        self.all.count_arrival(header.ecn, packets.into());
         if let Some(counts) = self.of(header) {
-            counts.came(header.ecn, packets.into());
+            counts.count_arrival(header.ecn, packets.into());
         }
     }
 
     /// Counts `packets` that left with a mark; `header` is as they arrived.
-    pub(crate) fn left_marked(&mut self, header: &Header, packets: u64) {
+    pub(crate) fn count_marked(&mut self, header: &Header, packets: u64) {
         if Ecn::from_bits(header.ecn) == Ecn::Ce {
             return;
         }
@@ -199,12 +199,12 @@ mod tests {
     fn a_connection_has_its_own_counts_both_ways() {
         let (mut down, mut up) = (Marks::default(), Marks::default());
         for port in [4001, 4002, 4001] {
-            up.came(&header(port, 0b00, false), 1);
-            down.came(&header(port, 0b10, true), 44);
-            down.left_marked(&header(port, 0b10, true), 2);
+            up.count_arrival(&header(port, 0b00, false), 1);
+            down.count_arrival(&header(port, 0b10, true), 44);
+            down.count_marked(&header(port, 0b10, true), 2);
             // Marked before the path.
-            down.came(&header(port, 0b11, true), 1);
-            down.left_marked(&header(port, 0b11, true), 1);
+            down.count_arrival(&header(port, 0b11, true), 1);
+            down.count_marked(&header(port, 0b11, true), 1);
         }
         let found = connections(&down, &up);
         let ports: Vec<_> = found.iter().map(|each| each.client.port()).collect();
@@ -243,7 +243,7 @@ mod tests {
         let mut up = Marks::default();
         let ports = 1..=CONNECTIONS_MAX as u16 + 5;
         for port in ports.clone().chain(ports) {
-            up.came(&header(port, 0b01, false), 1);
+            up.count_arrival(&header(port, 0b01, false), 1);
         }
         assert_eq!(up.all().ect1, 2 * (CONNECTIONS_MAX as u64 + 5));
         let found = connections(&Marks::default(), &up);

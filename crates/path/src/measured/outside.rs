@@ -14,16 +14,16 @@ const DEVICE_WRITE: &str = "device_write";
 
 /// The losses before the current load.
 #[derive(Default)]
-pub(crate) struct Before(LostOutside);
+pub(crate) struct Baseline(LostOutside);
 
-impl Before {
+impl Baseline {
     pub(crate) fn now(clients: &mut [Device], servers: &mut [Device]) -> Self {
         Self(lost(clients, servers))
     }
 
     /// Returns the losses since. `unwritten` are packets that the clients' and the servers' devices
     /// did not accept since.
-    pub(crate) fn until_now(
+    pub(crate) fn since(
         &self,
         clients: &mut [Device],
         servers: &mut [Device],

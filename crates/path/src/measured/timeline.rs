@@ -58,18 +58,18 @@ impl Timeline {
         let bytes = u64::from(event.wire_bytes);
         match event.kind {
             EventKind::Arrival | EventKind::Duplicated => {
-                let place = self.reach(event.at);
+                let place = self.advance_to(event.at);
                 self.inside_bytes += bytes;
                 let most = &mut self.intervals[place].inside_bytes_max;
                 *most = self.inside_bytes.max(*most);
             }
             EventKind::Release => {
-                let place = self.reach(event.at);
+                let place = self.advance_to(event.at);
                 self.intervals[place].released_bytes += bytes;
                 self.inside_bytes -= bytes;
             }
             EventKind::Dropped { .. } => {
-                self.reach(event.at);
+                self.advance_to(event.at);
                 self.inside_bytes -= bytes;
             }
             _ => {}
@@ -102,7 +102,7 @@ impl Timeline {
     /// Returns the index of the interval of `at`. It and those since the last event have the bytes
     /// that are inside.
     #[inline]
-    fn reach(&mut self, at: Instant) -> usize {
+    fn advance_to(&mut self, at: Instant) -> usize {
         let start = *self.start.get_or_insert(at);
         let since_ns = at.since(start).as_nanos() as u64;
         let mut place = (since_ns / (self.interval_ms * NANOS_A_MS)) as usize;

@@ -23,14 +23,14 @@ impl FirstWindows {
     /// Returns the window in the first packet after a client's SYN, scaled as the SYN specified;
     /// `None` if no such packet arrived.
     pub fn of(&self, client: SocketAddr, server: SocketAddr) -> Option<u64> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(&(client, server)).copied()
+        let windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        windows.get(&(client, server)).copied()
     }
 
-    fn tell(&self, client: SocketAddr, server: SocketAddr, bytes: u64) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() < CONNECTIONS_MAX {
-            known.insert((client, server), bytes);
+    fn insert(&self, client: SocketAddr, server: SocketAddr, bytes: u64) {
+        let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if windows.len() < CONNECTIONS_MAX {
+            windows.insert((client, server), bytes);
         }
     }
 }
@@ -45,7 +45,7 @@ pub(crate) struct WindowWatch {
 
 impl WindowWatch {
     /// Creates a watch that adds its results to `found`.
-    pub fn telling(found: FirstWindows) -> Self {
+    pub fn storing_in(found: FirstWindows) -> Self {
         Self {
             found,
             ..Self::default()
@@ -76,7 +76,7 @@ impl WindowWatch {
             let (client, server) = addresses(packet);
             let (client, server) = ((client, field(0)).into(), (server, field(2)).into());
             let window = u64::from(field(14)) << scale;
-            self.found.tell(client, server, window);
+            self.found.insert(client, server, window);
         }
     }
 }
@@ -140,7 +140,7 @@ mod tests {
         packet
     }
 
-    fn found(watch: &WindowWatch) -> Option<u64> {
+    fn find_window(watch: &WindowWatch) -> Option<u64> {
         let (client, server) = (CLIENT.parse().unwrap(), SERVER.parse().unwrap());
         watch.found.of(client, server)
     }
@@ -154,24 +154,24 @@ mod tests {
         options.extend([OPTION_NONE, OPTION_WINDOW_SCALE, 3, 9]);
         watch.on_packet(&segment(SYN, 65_535, &options), 7);
         watch.on_packet(&segment(SYN, 65_535, &options), 7);
-        assert_eq!(found(&watch), None);
+        assert_eq!(find_window(&watch), None);
         watch.on_packet(&segment(0x10, 30_719, &[]), 7);
-        assert_eq!(found(&watch), Some(30_719 << 9));
+        assert_eq!(find_window(&watch), Some(30_719 << 9));
         watch.on_packet(&segment(0x10, 100, &[]), 7);
-        assert_eq!(found(&watch), Some(30_719 << 9), "the first alone");
+        assert_eq!(find_window(&watch), Some(30_719 << 9), "the first alone");
     }
 
     #[test]
     fn a_connection_whose_syn_was_not_seen_is_not_told_and_damage_does_no_harm() {
         let mut watch = WindowWatch::default();
         watch.on_packet(&segment(0x10, 100, &[]), 7);
-        assert_eq!(found(&watch), None);
+        assert_eq!(find_window(&watch), None);
         let whole = segment(SYN, 1, &[8, 0, 3, 3]);
         for length in 0..whole.len() {
             watch.on_packet(&whole[..length], 8);
         }
         watch.on_packet(&whole, 8);
         watch.on_packet(&segment(0x10, 100, &[]), 8);
-        assert_eq!(found(&watch), Some(100));
+        assert_eq!(find_window(&watch), Some(100));
     }
 }

@@ -46,15 +46,15 @@ fn offload(segmentation: Segmentation, start: u16, offset: u16, size: u16) -> Of
 }
 
 /// Returns the packet that holds some segments, its checksum completed if it stays one packet.
-fn cut(packet: &[u8], shape: &Shape, range: (u16, u16), ecn: u8) -> (Vec<u8>, OffloadHeader) {
+fn segment(packet: &[u8], shape: &Shape, range: (u16, u16), ecn: u8) -> (Vec<u8>, OffloadHeader) {
     let mut head = [0; HEADERS_MAX];
     let (length, offload) = shape.head(packet, range, ecn, &mut head);
-    let mut made = head[..length].to_vec();
-    made.extend(&packet[shape.payload(range.0, range.1)]);
+    let mut cut_packet = head[..length].to_vec();
+    cut_packet.extend(&packet[shape.payload(range.0, range.1)]);
     if offload.segmentation == Segmentation::None {
-        complete_checksum(&mut made, offload.checksum.unwrap());
+        complete_checksum(&mut cut_packet, offload.checksum.unwrap());
     }
-    (made, offload)
+    (cut_packet, offload)
 }
 
 /// Asserts what a receiver checks: the IPv4 header's sum, and the transport's over its pseudo
@@ -92,17 +92,17 @@ fn tcp_segments_are_what_a_wire_carries() {
         let mut payload: Vec<u8> = Vec::new();
         let ip_bytes = usize::from(start);
         for index in 0..3u16 {
-            let (made, offload) = cut(&packet, &shape, (index, index), 0b10);
+            let (cut_packet, offload) = segment(&packet, &shape, (index, index), 0b10);
             assert_eq!(offload.segmentation, Segmentation::None);
-            assert_eq!(made.len() as u32, shape.wire_bytes(index));
-            assert_sound(&made, 6);
-            let tcp = &made[ip_bytes..];
+            assert_eq!(cut_packet.len() as u32, shape.wire_bytes(index));
+            assert_sound(&cut_packet, 6);
+            let tcp = &cut_packet[ip_bytes..];
             let sequence = 0xffff_ff00_u32.wrapping_add(u32::from(index) * 1448);
             assert_eq!(tcp[4..8], sequence.to_be_bytes());
             let flags = 0x10 | if index == 0 { 0x80 } else { 0 } | if index == 2 { 9 } else { 0 };
             assert_eq!(tcp[13], flags, "flags of segment {index}");
-            if made[0] >> 4 == 4 {
-                assert_eq!(made[4..6], (0x12ff + index).to_be_bytes());
+            if cut_packet[0] >> 4 == 4 {
+                assert_eq!(cut_packet[4..6], (0x12ff + index).to_be_bytes());
             }
             payload.extend(&tcp[32..]);
         }
@@ -113,20 +113,20 @@ fn tcp_segments_are_what_a_wire_carries() {
 #[test]
 fn a_run_of_segments_is_a_super_packet_again() {
     let packet = tcp_v4(5000);
-    let told = offload(Segmentation::TcpV4, 20, 16, 1448);
-    let shape = Shape::of(&packet, &told).unwrap();
-    let (made, again) = cut(&packet, &shape, (1, 3), 0b11);
+    let offload_header = offload(Segmentation::TcpV4, 20, 16, 1448);
+    let shape = Shape::of(&packet, &offload_header).unwrap();
+    let (cut_packet, again) = segment(&packet, &shape, (1, 3), 0b11);
     assert_eq!(again.segmentation, Segmentation::TcpV4);
     assert_eq!((again.segment_bytes, again.header_bytes), (1448, 52));
     assert!(!again.with_cwr, "only the first segment has the flag");
     // Segmented once more, it yields the same packets as the original, except for the marks.
-    let inner = Shape::of(&made, &again).unwrap();
+    let inner = Shape::of(&cut_packet, &again).unwrap();
     assert_eq!(inner.segments(), 3);
     for index in 0..3 {
-        let direct = cut(&packet, &shape, (index + 1, index + 1), 0b11).0;
-        assert_eq!(cut(&made, &inner, (index, index), 0b11).0, direct);
+        let direct = segment(&packet, &shape, (index + 1, index + 1), 0b11).0;
+        assert_eq!(segment(&cut_packet, &inner, (index, index), 0b11).0, direct);
     }
-    let (_, whole) = cut(&packet, &shape, (0, 3), 0b10);
+    let (_, whole) = segment(&packet, &shape, (0, 3), 0b10);
     assert!(whole.with_cwr);
 }
 
@@ -141,13 +141,13 @@ fn udp_segments_have_lengths_of_their_own() {
     assert_eq!(shape.segments(), 3);
     for (index, expected) in [(0, 1228), (1, 1228), (2, 128)] {
         assert_eq!(shape.wire_bytes(index), expected);
-        let (made, _) = cut(&packet, &shape, (index, index), 0);
-        assert_sound(&made, 17);
-        assert_eq!(made[24..26], (expected as u16 - 20).to_be_bytes());
+        let (cut_packet, _) = segment(&packet, &shape, (index, index), 0);
+        assert_sound(&cut_packet, 17);
+        assert_eq!(cut_packet[24..26], (expected as u16 - 20).to_be_bytes());
     }
-    let (made, again) = cut(&packet, &shape, (0, 1), 0);
+    let (cut_packet, again) = segment(&packet, &shape, (0, 1), 0);
     assert_eq!(again.segmentation, Segmentation::Udp);
-    assert_eq!(made[24..26], 2408u16.to_be_bytes());
+    assert_eq!(cut_packet[24..26], 2408u16.to_be_bytes());
 }
 
 #[test]
@@ -157,8 +157,8 @@ fn a_whole_packet_only_changes_its_mark() {
     let shape = Shape::of(&packet, &none).unwrap();
     assert_eq!((shape.segments(), shape.wire_bytes(0)), (1, 62));
     let mut head = [0; HEADERS_MAX];
-    let (length, told) = shape.head(&packet, (0, 0), 0b11, &mut head);
-    assert_eq!((length, told), (20, none));
+    let (length, offload_header) = shape.head(&packet, (0, 0), 0b11, &mut head);
+    assert_eq!((length, offload_header), (20, none));
     assert_eq!(shape.payload(0, 0), 20..62);
     packet[1] = 0x03;
     packet[10..12].copy_from_slice(&head[10..12]);

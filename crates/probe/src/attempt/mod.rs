@@ -5,7 +5,7 @@ mod quic;
 mod shared;
 mod tcp;
 
-use crate::http::Asked;
+use crate::http::ProbeRequest;
 use crate::kernel;
 use crate::tls::Trust;
 use crate::{Failure, FailureClass, Protocol, Row};
@@ -28,7 +28,7 @@ pub struct Plan {
     /// The host, for SNI, certificate and request.
     pub host: String,
     /// The request; `None`: the handshake alone.
-    pub asked: Option<Asked>,
+    pub request: Option<ProbeRequest>,
     /// The port to send from.
     pub local_port: Option<u16>,
     /// The time limit of the whole attempt.

@@ -46,6 +46,6 @@ pub fn note_timeline(timeline: &Timeline, row: &mut Row) {
 /// Records the round trips beyond those that the protocol needs and those that Retry and
 /// HelloRetryRequest explain.
 pub fn note_extra(row: &mut Row, expected: u32) {
-    let told = expected + row.retries + u32::from(row.hello_retry_request);
-    row.extra_round_trips = row.round_trips.map(|count| count.saturating_sub(told));
+    let explained = expected + row.retries + u32::from(row.hello_retry_request);
+    row.extra_round_trips = row.round_trips.map(|count| count.saturating_sub(explained));
 }

@@ -16,7 +16,7 @@ pub async fn over_quic(connection: Connection<'_>, row: &mut Row) -> Result<(), 
     let plan = connection.plan;
     let version = plan.protocol.quic_version().unwrap_or(1);
     let bound = unspecified(plan.address, plan.local_port.unwrap_or(0));
-    let local = |error: std::io::Error| Failure::of_socket(&error, FailureClass::Local);
+    let local = |error: std::io::Error| Failure::from_socket(&error, FailureClass::Local);
     let socket = UdpSocket::bind(bound).await.map_err(local)?;
     socket.connect(plan.address).await.map_err(local)?;
     // Until its readiness is known, tokio's socket refuses to send.
@@ -37,7 +37,7 @@ pub async fn over_quic(connection: Connection<'_>, row: &mut Row) -> Result<(), 
         server_name: plan.host.trim_matches(['[', ']']),
         version,
         tls: Arc::new(tls),
-        asked: plan.asked.as_ref(),
+        request: plan.request.as_ref(),
         early_data: early,
         needs_ticket: connection.is_first,
         keeps_answer: plan.keeps_answer,

@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout_at};
 /// The class and a description.
 pub async fn over_tcp(connection: Connection<'_>, row: &mut Row) -> Result<(), Failure> {
     let Connection { plan, deadline, .. } = connection;
-    let local = |error: std::io::Error| Failure::of_socket(&error, FailureClass::Local);
+    let local = |error: std::io::Error| Failure::from_socket(&error, FailureClass::Local);
     let socket = tcp_socket(plan).map_err(local)?;
     // Everything that takes time is prepared before the clock starts.
     let tls = match plan.protocol {
@@ -31,7 +31,7 @@ pub async fn over_tcp(connection: Connection<'_>, row: &mut Row) -> Result<(), F
     let connected = timeout_at(deadline, socket.connect(plan.address)).await;
     let tcp = connected
         .map_err(|_| timed_out(FailureClass::TcpTimeout, plan))?
-        .map_err(|error| Failure::of_socket(&error, FailureClass::Local))?;
+        .map_err(|error| Failure::from_socket(&error, FailureClass::Local))?;
     let connected_ns = note_tcp(&tcp, began_ns, row);
     let Some(mut tls) = tls else {
         row.connection_us = row.tcp_handshake_us;
@@ -41,7 +41,7 @@ pub async fn over_tcp(connection: Connection<'_>, row: &mut Row) -> Result<(), F
     };
     let _ = tcp.set_nodelay(true);
     let _ = kernel::ask_for_stamps(tcp.as_fd());
-    let wants_early = row.resumption_offered && plan.early_data && plan.asked.is_some();
+    let wants_early = row.resumption_offered && plan.early_data && plan.request.is_some();
     // Early data need a ticket that allows them.
     let early = wants_early && tls.early_data().is_some();
     let stream = TlsStream::new(tcp, tls);
@@ -80,7 +80,7 @@ fn tls_connection(connection: &Connection<'_>) -> Result<ClientConnection, Failu
     )
     .map_err(|error| Failure::new(FailureClass::Local, error))?;
     ClientConnection::new(Arc::new(config), server_name(&plan.host)?)
-        .map_err(|error| Failure::of_tls(&error))
+        .map_err(|error| Failure::from_tls(&error))
 }
 
 /// Records TCP's handshake; returns when it was complete.
@@ -124,12 +124,12 @@ async fn tls_exchange(
         handshake.map_err(|_| timed_out(FailureClass::TlsTimeout, plan))??;
         is_h2 &= stream.tls().alpn_protocol() == Some(b"h2");
     }
-    let Some(asked) = &plan.asked else {
+    let Some(request) = &plan.request else {
         return Ok(());
     };
     row.http_version = Some(if is_h2 { "h2" } else { "http/1.1" });
     let shared = Shared::new(stream);
-    let fetched = timeout_at(deadline, fetch(shared.clone(), is_h2, asked)).await;
+    let fetched = timeout_at(deadline, fetch(shared.clone(), is_h2, request)).await;
     {
         let stream = shared.lock();
         if !stream.tls().is_handshaking() {
@@ -137,16 +137,16 @@ async fn tls_exchange(
         }
         row.early_data_accepted = early && stream.tls().is_early_data_accepted();
     }
-    let known = |failure| observed_failure(&observed).unwrap_or(failure);
+    let failure = |failure| observed_failure(&observed).unwrap_or(failure);
     let mut fetched = fetched
         .map_err(|_| timed_out(FailureClass::HttpTimeout, plan))?
-        .map_err(known)?;
+        .map_err(failure)?;
     let head = fetched.head();
     row.http_status = Some(head.status);
     (row.alt_svc, row.server) = (head.alt_svc, head.server);
     let arrival_ns = {
-        let seen = observed.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.last_arrival_ns
+        let observed = observed.lock().unwrap_or_else(PoisonError::into_inner);
+        observed.last_arrival_ns
     };
     row.first_byte_us = arrival_ns.map(|at_ns| (at_ns - row.at_ns) / 1000);
     if plan.keeps_answer {
@@ -165,48 +165,50 @@ async fn tls_exchange(
 }
 
 fn observed_failure(observed: &Mutex<Observed>) -> Option<Failure> {
-    let seen = observed.lock().unwrap_or_else(PoisonError::into_inner);
-    seen.tls_error.clone()
+    let observed = observed.lock().unwrap_or_else(PoisonError::into_inner);
+    observed.tls_error.clone()
 }
 
 /// Returns this machine's delay, updated with one more attempt of this process.
 fn machine_delay(late_us: u64) -> MachineDelay {
     static SEEN: Mutex<MachineDelay> = Mutex::new(MachineDelay::NONE);
-    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
-    *seen = seen.with(late_us);
-    *seen
+    let mut delay = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    *delay = delay.with(late_us);
+    *delay
 }
 
 fn note_tls(observed: &Mutex<Observed>, began_ns: u64, connected_ns: u64, row: &mut Row) {
-    let seen = observed.lock().unwrap_or_else(PoisonError::into_inner);
+    let observed = observed.lock().unwrap_or_else(PoisonError::into_inner);
     let since = |at_ns: u64| at_ns.saturating_sub(began_ns) / 1000;
-    row.crypto_us = seen.crypto_ns / 1000;
-    row.first_request_byte_us = seen.first_request_byte_ns.map(since);
-    note_timeline(&seen.timeline, row);
-    let Some(complete_ns) = seen.timeline.complete_ns() else {
+    row.crypto_us = observed.crypto_ns / 1000;
+    row.first_request_byte_us = observed.first_request_byte_ns.map(since);
+    note_timeline(&observed.timeline, row);
+    let Some(complete_ns) = observed.timeline.complete_ns() else {
         return;
     };
     // From the SYN-ACK until this process sends the ClientHello, TLS has not begun.
-    let hello_ns = seen.timeline.first_sent_ns().unwrap_or(connected_ns);
-    let own_ns = seen.timeline.own_delay_ns();
+    let hello_ns = observed.timeline.first_sent_ns().unwrap_or(connected_ns);
+    let own_ns = observed.timeline.own_delay_ns();
     let tls_us = complete_ns.saturating_sub(hello_ns + own_ns) / 1000;
     row.tls_handshake_us = Some(tls_us);
     row.connection_us = row.tcp_handshake_us.map(|tcp_us| tcp_us + tls_us);
-    if let Some(completing) = seen.completing {
+    if let Some(completing) = observed.completing {
         row.kernel_stamps &= completing.stamped;
         let late_ns =
             hello_ns.saturating_sub(connected_ns) + own_ns + completing.read_ns - completing.at_ns;
         row.stamp_delay_us = Some(late_ns as f64 / 1000.0);
     }
-    let waits = u64::from(seen.timeline.round_trips().unwrap_or(1));
+    let waits = u64::from(observed.timeline.round_trips().unwrap_or(1));
     // Early data can be answered before the handshake is complete; splitting is not judged then.
     let handshake_us = tls_us.saturating_sub(row.crypto_us) / waits;
     // A server may be slow to create its ServerHello: one answer that arrived as soon as TCP's
     // disproves a proxy, be it a ticket, and without a response nothing is claimed.
     let machine = machine_delay(row.stamp_delay_us.unwrap_or(0.0) as u64);
-    let wait_us = seen.first_request_byte_ns.zip(row.tcp_handshake_us);
+    let wait_us = observed.first_request_byte_ns.zip(row.tcp_handshake_us);
     let wait_us = wait_us.and_then(|(asked_ns, tcp_us)| {
-        let came_ns = seen.timeline.first_arrival_from(asked_ns + tcp_us * 1000)?;
+        let came_ns = observed
+            .timeline
+            .first_arrival_from(asked_ns + tcp_us * 1000)?;
         Some(handshake_us.min((came_ns - asked_ns) / 1000))
     });
     row.split_connection = row.first_byte_us.is_some()

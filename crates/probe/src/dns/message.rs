@@ -224,14 +224,14 @@ mod tests {
 
     #[test]
     fn addresses_are_read_past_a_chain_of_other_records() {
-        let asked = query(7, "www.example.com.", RecordType::A).unwrap();
-        let bytes = answer(&asked, &[(5, &[1, b'x', 0]), (1, &[192, 0, 2, 1])]);
-        let found = parse(&bytes, &asked, RecordType::A).unwrap();
+        let query_bytes = query(7, "www.example.com.", RecordType::A).unwrap();
+        let bytes = answer(&query_bytes, &[(5, &[1, b'x', 0]), (1, &[192, 0, 2, 1])]);
+        let found = parse(&bytes, &query_bytes, RecordType::A).unwrap();
         assert_eq!(found.addresses, ["192.0.2.1".parse::<IpAddr>().unwrap()]);
         assert_eq!(found.cnames, ["x"]);
         for target in [&[5, b'x', 0][..], &[1, b'x', 0, 0]] {
-            let bytes = answer(&asked, &[(5, target), (1, &[192, 0, 2, 1])]);
-            let found = parse(&bytes, &asked, RecordType::A).unwrap();
+            let bytes = answer(&query_bytes, &[(5, target), (1, &[192, 0, 2, 1])]);
+            let found = parse(&bytes, &query_bytes, RecordType::A).unwrap();
             assert_eq!((found.addresses.len(), found.cnames.len()), (1, 0));
         }
         let other = query(7, "www.example.org", RecordType::A).unwrap();
@@ -253,11 +253,16 @@ mod tests {
 
     #[test]
     fn https_records_tell_their_protocols() {
-        let asked = query(7, "a.example", RecordType::Https).unwrap();
+        let query_bytes = query(7, "a.example", RecordType::Https).unwrap();
         let data = [
             0, 1, 0, 0, 1, 0, 6, 2, b'h', b'3', 2, b'h', b'2', 0, 5, 0, 1, 9,
         ];
-        let found = parse(&answer(&asked, &[(65, &data)]), &asked, RecordType::Https).unwrap();
+        let found = parse(
+            &answer(&query_bytes, &[(65, &data)]),
+            &query_bytes,
+            RecordType::Https,
+        )
+        .unwrap();
         assert_eq!(found.https[0].alpn, ["h3", "h2"]);
         assert!(found.https[0].has_ech);
     }
@@ -278,16 +283,16 @@ mod tests {
 
     #[test]
     fn every_cut_of_an_answer_is_harmless() {
-        let asked = query(7, "a.example", RecordType::A).unwrap();
-        let bytes = answer(&asked, &[(1, &[192, 0, 2, 1])]);
+        let query_bytes = query(7, "a.example", RecordType::A).unwrap();
+        let bytes = answer(&query_bytes, &[(1, &[192, 0, 2, 1])]);
         for end in 0..bytes.len() {
-            assert_eq!(parse(&bytes[..end], &asked, RecordType::A), None);
+            assert_eq!(parse(&bytes[..end], &query_bytes, RecordType::A), None);
         }
         // A truncated one is queried again, wherever the cut is.
         let mut cut = bytes.clone();
         cut[2] |= 0x02;
-        for end in asked.len() - 11..bytes.len() {
-            let found = parse(&cut[..end], &asked, RecordType::A).unwrap();
+        for end in query_bytes.len() - 11..bytes.len() {
+            let found = parse(&cut[..end], &query_bytes, RecordType::A).unwrap();
             assert!(found.is_truncated && found.addresses.is_empty());
         }
     }

@@ -67,7 +67,7 @@ fn name_server(word: &str) -> Option<SocketAddr> {
 
 impl Resolver {
     /// Creates a resolver of these servers alone, without a hosts file.
-    pub fn at(servers: &[SocketAddr]) -> Self {
+    pub fn with_servers(servers: &[SocketAddr]) -> Self {
         Self {
             servers: servers.into(),
             hosts: Arc::default(),
@@ -76,7 +76,7 @@ impl Resolver {
 
     /// Creates a resolver with this machine's configuration: its hosts file, then all its name
     /// servers, by default one on the machine itself (`resolv.conf(5)`).
-    pub fn of_this_machine() -> Self {
+    pub fn from_system() -> Self {
         let text = std::fs::read_to_string(RESOLV_CONF).unwrap_or_default();
         let mut servers = name_servers(&text);
         if servers.is_empty() {
@@ -103,7 +103,7 @@ impl Resolver {
             let detail = format!("no {record} record for {name}{of}");
             Err(Failure::new(FailureClass::DnsNoAddress, detail))
         };
-        if let Some(known) = self.own_addresses(name) {
+        if let Some(known) = self.local_addresses(name) {
             let addresses: Vec<_> = known.into_iter().filter(|a| a.is_ipv6() == is_v6).collect();
             if addresses.is_empty() {
                 return none(" in the hosts file");
@@ -118,7 +118,7 @@ impl Resolver {
         } else {
             RecordType::A
         };
-        let (answer, took_us) = self.ask(name, kind, limit).await?;
+        let (answer, took_us) = self.query_servers(name, kind, limit).await?;
         if answer.addresses.is_empty() {
             return none("");
         }
@@ -130,7 +130,7 @@ impl Resolver {
     }
 
     /// Returns the addresses that this machine has without a server.
-    fn own_addresses(&self, name: &str) -> Option<Vec<IpAddr>> {
+    fn local_addresses(&self, name: &str) -> Option<Vec<IpAddr>> {
         loopback(name)
             .map(Vec::from)
             .or_else(|| self.hosts.addresses(name).map(Vec::from))
@@ -142,13 +142,17 @@ impl Resolver {
     /// # Errors
     /// A class that begins with `dns`.
     pub async fn https(&self, name: &str, limit: Duration) -> Result<Vec<HttpsRecord>, Failure> {
-        if self.own_addresses(name).is_some() {
+        if self.local_addresses(name).is_some() {
             return Ok(Vec::new());
         }
-        Ok(self.ask(name, RecordType::Https, limit).await?.0.https)
+        Ok(self
+            .query_servers(name, RecordType::Https, limit)
+            .await?
+            .0
+            .https)
     }
 
-    async fn ask(
+    async fn query_servers(
         &self,
         name: &str,
         kind: RecordType,
@@ -168,14 +172,14 @@ impl Resolver {
                 if remaining.is_zero() {
                     return Err(last);
                 }
-                let asked = once(*server, &bytes, kind);
-                match timeout(remaining.min(TRY_TIMEOUT), asked).await {
-                    Ok(Ok((answer, at_ns))) => match judged(answer, name, *server) {
+                let attempt = query_once(*server, &bytes, kind);
+                match timeout(remaining.min(TRY_TIMEOUT), attempt).await {
+                    Ok(Ok((answer, at_ns))) => match check_code(answer, name, *server) {
                         // Another server may answer what this one could not.
                         Err(failure) if failure.class == FailureClass::DnsRefused => last = failure,
-                        judged => {
+                        check_code => {
                             let took_us = at_ns.saturating_sub(began_ns) / 1000;
-                            return judged.map(|answer| (answer, took_us));
+                            return check_code.map(|answer| (answer, took_us));
                         }
                     },
                     Ok(Err(error)) => {
@@ -194,7 +198,11 @@ impl Resolver {
     }
 }
 
-async fn once(server: SocketAddr, asked: &[u8], kind: RecordType) -> io::Result<(Answer, u64)> {
+async fn query_once(
+    server: SocketAddr,
+    query_bytes: &[u8],
+    kind: RecordType,
+) -> io::Result<(Answer, u64)> {
     let bound: SocketAddr = match server {
         SocketAddr::V4(_) => ([0; 4], 0).into(),
         SocketAddr::V6(_) => ([0_u16; 8], 0).into(),
@@ -202,7 +210,7 @@ async fn once(server: SocketAddr, asked: &[u8], kind: RecordType) -> io::Result<
     let socket = UdpSocket::bind(bound).await?;
     socket.connect(server).await?;
     let _ = kernel::ask_for_stamps(socket.as_fd());
-    socket.send(asked).await?;
+    socket.send(query_bytes).await?;
     let mut buffer = [0; ANSWER_BYTES_MAX];
     for _ in 0..STRAYS_MAX {
         // A closed port is an error of the socket, which ends the wait for its answer.
@@ -211,8 +219,10 @@ async fn once(server: SocketAddr, asked: &[u8], kind: RecordType) -> io::Result<
                 kernel::receive(socket.as_fd(), &mut buffer)
             })
             .await?;
-        match parse(&buffer[..received.bytes], asked, kind) {
-            Some(answer) if answer.is_truncated => return over_tcp(server, asked, kind).await,
+        match parse(&buffer[..received.bytes], query_bytes, kind) {
+            Some(answer) if answer.is_truncated => {
+                return over_tcp(server, query_bytes, kind).await;
+            }
             Some(answer) => return Ok((answer, received.at_ns)),
             None => {}
         }
@@ -221,17 +231,22 @@ async fn once(server: SocketAddr, asked: &[u8], kind: RecordType) -> io::Result<
 }
 
 /// Queries over TCP, with two bytes of length before each message (RFC 7766).
-async fn over_tcp(server: SocketAddr, asked: &[u8], kind: RecordType) -> io::Result<(Answer, u64)> {
+async fn over_tcp(
+    server: SocketAddr,
+    query_bytes: &[u8],
+    kind: RecordType,
+) -> io::Result<(Answer, u64)> {
     let mut stream = TcpStream::connect(server).await?;
-    let length = (asked.len() as u16).to_be_bytes();
-    stream.write_all(&[&length, asked].concat()).await?;
+    let length = (query_bytes.len() as u16).to_be_bytes();
+    stream.write_all(&[&length, query_bytes].concat()).await?;
     let mut bytes = vec![0; usize::from(stream.read_u16().await?)];
     stream.read_exact(&mut bytes).await?;
-    let answer = parse(&bytes, asked, kind).ok_or_else(|| io::Error::other("no DNS answer"))?;
+    let answer =
+        parse(&bytes, query_bytes, kind).ok_or_else(|| io::Error::other("no DNS answer"))?;
     Ok((answer, kernel::monotonic_ns()))
 }
 
-fn judged(answer: Answer, name: &str, server: SocketAddr) -> Result<Answer, Failure> {
+fn check_code(answer: Answer, name: &str, server: SocketAddr) -> Result<Answer, Failure> {
     match answer.code {
         0 => Ok(answer),
         3 => Err(Failure::new(
@@ -285,8 +300,8 @@ mod tests {
         address
     }
 
-    async fn asked(servers: &[SocketAddr]) -> Result<Resolved, Failure> {
-        let resolver = Resolver::at(servers);
+    async fn look_up(servers: &[SocketAddr]) -> Result<Resolved, Failure> {
+        let resolver = Resolver::with_servers(servers);
         resolver.addresses("a.test", false, LIMIT).await
     }
 
@@ -308,15 +323,15 @@ mod tests {
     async fn the_next_server_answers_what_the_first_could_not() {
         let good = server(NO_ERROR).await;
         for first in [closed().await, server(SERVER_FAILURE).await] {
-            let found = asked(&[first, good]).await.unwrap();
+            let found = look_up(&[first, good]).await.unwrap();
             assert_eq!(found.addresses, [IpAddr::from([192, 0, 2, 1])]);
             assert!(found.took_us.is_some() && found.cnames.is_some());
         }
         let absent = server(NO_SUCH_NAME).await;
-        let found = asked(&[absent, good]).await.unwrap_err();
+        let found = look_up(&[absent, good]).await.unwrap_err();
         assert_eq!(found.class, FailureClass::DnsNoSuchName);
         let failing = server(SERVER_FAILURE).await;
-        let found = asked(&[failing]).await.unwrap_err();
+        let found = look_up(&[failing]).await.unwrap_err();
         assert_eq!(found.detail, format!("{failing}: RCODE 2"));
     }
 

@@ -1,6 +1,6 @@
 use super::response::Response;
 use super::session::{ClientCrypto, SessionFacts};
-use crate::http::{Asked, Head};
+use crate::http::{Head, ProbeRequest};
 use crate::kernel::{self, Received};
 use crate::tls::TICKET_WAIT;
 use crate::{Answer, Failure, FailureClass, Timeline};
@@ -38,7 +38,7 @@ pub struct QuicAttempt<'a> {
     /// The client's TLS configuration.
     pub tls: Arc<rustls::ClientConfig>,
     /// The request; `None`: the handshake alone.
-    pub asked: Option<&'a Asked>,
+    pub request: Option<&'a ProbeRequest>,
     /// Whether to send the request as 0-RTT data if the session allows it.
     pub early_data: bool,
     /// Whether to wait for a ticket, too.
@@ -108,7 +108,7 @@ pub async fn connect(attempt: &QuicAttempt<'_>, outcome: &mut QuicOutcome) -> Re
         .max_udp_payload_size(DATAGRAM_BYTES_MAX)
         .map_err(|error| local(&error))?;
     let mut endpoint = Endpoint::new(Arc::new(endpoint_config), None, false);
-    let mut transport = unpaced();
+    let mut transport = unpaced_transport();
     transport
         .initial_mtu(PACKET_BYTES)
         .mtu_discovery_config(None);
@@ -138,7 +138,7 @@ pub async fn connect(attempt: &QuicAttempt<'_>, outcome: &mut QuicOutcome) -> Re
     driver.before_ns = driver.outcome.facts.crypto_ns;
     if attempt.early_data && driver.connection.has_0rtt() {
         driver.outcome.early_data_offered = true;
-        driver.ask()?;
+        driver.send_request()?;
     }
     let result = driver.run().await;
     driver.note_facts();
@@ -158,7 +158,7 @@ pub async fn connect(attempt: &QuicAttempt<'_>, outcome: &mut QuicOutcome) -> Re
 /// the first one on, with a guessed round trip: the second half of a ClientHello would leave 27 ms
 /// late, which would prolong the handshake. Windows beyond 32 bits turn its pacer off; our
 /// handshake stays within the ten packets that RFC 9002, section 7.2, allows anyway.
-pub fn unpaced() -> TransportConfig {
+pub fn unpaced_transport() -> TransportConfig {
     let mut congestion = NewRenoConfig::default();
     congestion.initial_window(WINDOW_BYTES_UNPACED);
     let mut transport = TransportConfig::default();
@@ -169,17 +169,19 @@ pub fn unpaced() -> TransportConfig {
 impl Driver<'_> {
     async fn run(&mut self) -> Result<(), Failure> {
         loop {
-            self.transmit().map_err(|error| of_udp(&error))?;
+            self.transmit()
+                .map_err(|error| classify_udp_error(&error))?;
             if self.handle_events()? {
                 return Ok(());
             }
-            self.transmit().map_err(|error| of_udp(&error))?;
+            self.transmit()
+                .map_err(|error| classify_udp_error(&error))?;
             let timeouts = [self.connection.poll_timeout(), self.ticket_until];
             let timeout = timeouts.into_iter().flatten().min();
             tokio::select! {
                 ready = self.attempt.socket.readable() => {
-                    ready.map_err(|error| of_udp(&error))?;
-                    self.receive().map_err(|error| of_udp(&error))?;
+                    ready.map_err(|error| classify_udp_error(&error))?;
+                    self.receive().map_err(|error| classify_udp_error(&error))?;
                 }
                 () = sleep_until(timeout) => self.connection.handle_timeout(Instant::now()),
             }
@@ -203,7 +205,7 @@ impl Driver<'_> {
                     let is_lost =
                         self.outcome.early_data_offered && !self.outcome.early_data_accepted;
                     if self.request.is_none() || is_lost {
-                        self.ask()?;
+                        self.send_request()?;
                     }
                 }
                 Event::ConnectionLost { reason } => return Err(self.failure(reason)),
@@ -212,18 +214,18 @@ impl Driver<'_> {
         }
         self.read_response()?;
         self.read_body();
-        let has_response = self.attempt.asked.is_none() || self.outcome.head.is_some();
+        let has_response = self.attempt.request.is_none() || self.outcome.head.is_some();
         let has_body = self.outcome.answer.is_none() || self.is_body_over;
         self.outcome.is_answered = self.is_connected && has_response;
         let has_ticket = !self.attempt.needs_ticket || {
             self.note_facts();
-            self.outcome.facts.tickets > 0 || self.gives_up_the_ticket()
+            self.outcome.facts.tickets > 0 || self.is_ticket_overdue()
         };
         Ok(self.outcome.is_answered && has_ticket && has_body)
     }
 
     /// Returns whether the server has answered and had its time to send a ticket.
-    fn gives_up_the_ticket(&mut self) -> bool {
+    fn is_ticket_overdue(&mut self) -> bool {
         if !self.outcome.is_answered || self.is_ticket_given_up {
             return self.is_ticket_given_up;
         }
@@ -248,7 +250,7 @@ impl Driver<'_> {
     fn failure(&mut self, reason: ConnectionError) -> Failure {
         self.note_facts();
         if let Some(error) = &self.outcome.facts.error {
-            return Failure::of_tls(error);
+            return Failure::from_tls(error);
         }
         let class = match &reason {
             ConnectionError::VersionMismatch => FailureClass::QuicVersion,
@@ -265,8 +267,8 @@ impl Driver<'_> {
 }
 
 /// Classifies an ICMP error on a connected socket: a closed port is `ConnectionRefused`.
-fn of_udp(error: &io::Error) -> Failure {
-    Failure::of_socket(error, FailureClass::Local)
+fn classify_udp_error(error: &io::Error) -> Failure {
+    Failure::from_socket(error, FailureClass::Local)
 }
 
 async fn sleep_until(timeout: Option<Instant>) {

@@ -3,7 +3,7 @@
 //! The dynamic table is never offered, so a field section consists of static references and
 //! literals.
 
-use crate::http::Asked;
+use crate::http::ProbeRequest;
 
 /// A control stream with empty SETTINGS: type 0, frame 4 of length 0.
 pub const CONTROL_STREAM: [u8; 3] = [0x00, 0x04, 0x00];
@@ -16,13 +16,13 @@ const STATIC_200: u8 = 25;
 const FRAME_HEADERS: u64 = 1;
 
 /// Returns the whole request stream: one HEADERS frame.
-pub fn request_stream(asked: &Asked) -> Vec<u8> {
+pub fn request_stream(request: &ProbeRequest) -> Vec<u8> {
     // Required insert count 0, base 0; `:method: GET` is 17, `:scheme: https` is 23.
     let mut section = vec![0, 0, 0xc0 | 17, 0xc0 | 23];
-    literal(&mut section, 0, &asked.authority);
-    literal(&mut section, 1, &asked.path);
-    literal(&mut section, 29, "*/*");
-    literal(&mut section, 95, &asked.user_agent);
+    write_literal(&mut section, 0, &request.authority);
+    write_literal(&mut section, 1, &request.path);
+    write_literal(&mut section, 29, "*/*");
+    write_literal(&mut section, 95, &request.user_agent);
     let mut frame = vec![FRAME_HEADERS as u8];
     write_varint(&mut frame, section.len() as u64);
     frame.extend(section);
@@ -31,14 +31,14 @@ pub fn request_stream(asked: &Asked) -> Vec<u8> {
 
 /// Appends a literal field line with a static name reference (RFC 9204, section 4.5.4), without
 /// Huffman coding.
-fn literal(section: &mut Vec<u8>, name: u64, value: &str) {
-    prefixed(section, 0x50, 4, name);
-    prefixed(section, 0x00, 7, value.len() as u64);
+fn write_literal(section: &mut Vec<u8>, name: u64, value: &str) {
+    write_prefixed(section, 0x50, 4, name);
+    write_prefixed(section, 0x00, 7, value.len() as u64);
     section.extend_from_slice(value.as_bytes());
 }
 
 /// Appends an integer with a prefix (RFC 7541, section 5.1).
-fn prefixed(output: &mut Vec<u8>, pattern: u8, bits: u32, value: u64) {
+fn write_prefixed(output: &mut Vec<u8>, pattern: u8, bits: u32, value: u64) {
     let largest = (1 << bits) - 1;
     if value < largest {
         output.push(pattern | value as u8);
@@ -65,19 +65,19 @@ fn write_varint(output: &mut Vec<u8>, value: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::packets::varint;
+    use super::super::packets::read_varint;
     use super::*;
 
     #[test]
     fn requests_are_one_headers_frame() {
-        let asked = Asked {
+        let request = ProbeRequest {
             authority: "a.example".into(),
             path: "/".into(),
             user_agent: "x".repeat(20_000),
         };
-        let stream = request_stream(&asked);
-        let (kind, rest) = varint(&stream).unwrap();
-        let (length, rest) = varint(rest).unwrap();
+        let stream = request_stream(&request);
+        let (kind, rest) = read_varint(&stream).unwrap();
+        let (length, rest) = read_varint(rest).unwrap();
         assert_eq!((kind, length as usize), (1, rest.len()));
         assert_eq!(&rest[..4], [0, 0, 0xd1, 0xd7]);
         assert_eq!(&rest[4..6], [0x50, 9]);

@@ -91,7 +91,7 @@ impl crypto::PacketKey for Packet {
     }
 }
 
-pub(super) fn of_rustls(keys: quic::Keys) -> Keys {
+pub(super) fn convert_keys(keys: quic::Keys) -> Keys {
     Keys {
         header: KeyPair {
             local: Box::new(Header(keys.local.header)),

@@ -11,7 +11,7 @@ mod response;
 mod retry;
 mod session;
 
-pub use connection::{QuicAttempt, QuicOutcome, connect, unpaced};
+pub use connection::{QuicAttempt, QuicOutcome, connect, unpaced_transport};
 pub use http3::{CONTROL_STREAM, RESPONSE_200, request_stream};
 pub use packets::{to_version1, versions_offered};
 pub use response::Response;

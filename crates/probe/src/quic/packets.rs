@@ -74,18 +74,18 @@ fn packet_length(packet: &[u8], number: u8) -> Option<usize> {
     let mut rest = after_ids(packet.get(5..)?)?;
     match number {
         0 => {
-            let (token, after) = varint(rest)?;
+            let (token, after) = read_varint(rest)?;
             rest = after.get(usize::try_from(token).ok()?..)?;
         }
         3 => return None,
         _ => {}
     }
-    let (length, after) = varint(rest)?;
+    let (length, after) = read_varint(rest)?;
     (packet.len() - after.len()).checked_add(usize::try_from(length).ok()?)
 }
 
 /// Reads a variable-length integer (RFC 9000, section 16).
-pub(super) fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+pub(super) fn read_varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let length = 1_usize << (bytes.first()? >> 6);
     let value = bytes
         .get(..length)?
@@ -166,8 +166,8 @@ mod tests {
                 151_288_809_941_952_652,
             ),
         ] {
-            assert_eq!(varint(bytes), Some((value, &[][..])));
+            assert_eq!(read_varint(bytes), Some((value, &[][..])));
         }
-        assert_eq!(varint(&[0x7b]), None);
+        assert_eq!(read_varint(&[0x7b]), None);
     }
 }

@@ -7,23 +7,23 @@ use bytes::Bytes;
 use noq_proto::{Dir, ReadError, ReadableError};
 
 impl Driver<'_> {
-    pub(super) fn ask(&mut self) -> Result<(), Failure> {
-        let Some(asked) = self.attempt.asked else {
+    pub(super) fn send_request(&mut self) -> Result<(), Failure> {
+        let Some(request) = self.attempt.request else {
             return Ok(());
         };
         let none = || Failure::new(FailureClass::HttpProtocol, "the server allows no streams");
         let control = self.connection.streams().open(Dir::Uni).ok_or_else(none)?;
-        let request = self.connection.streams().open(Dir::Bi).ok_or_else(none)?;
+        let stream_id = self.connection.streams().open(Dir::Bi).ok_or_else(none)?;
         let failed =
             |error: &dyn ToString| Failure::new(FailureClass::HttpProtocol, error.to_string());
         let written = self.connection.send_stream(control).write(&CONTROL_STREAM);
         written.map_err(|error| failed(&error))?;
-        let bytes = request_stream(asked);
-        let mut stream = self.connection.send_stream(request);
+        let bytes = request_stream(request);
+        let mut stream = self.connection.send_stream(stream_id);
         // Ours are a few hundred bytes: any server's first window accepts them whole.
         stream.write(&bytes).map_err(|error| failed(&error))?;
         stream.finish().map_err(|error| failed(&error))?;
-        self.request = Some(request);
+        self.request = Some(stream_id);
         Ok(())
     }
 

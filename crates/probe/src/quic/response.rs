@@ -108,7 +108,7 @@ impl Response {
 }
 
 fn message() -> Message {
-    Message::of(Side::Server, HEAD_BYTES_MAX)
+    Message::new(Side::Server, HEAD_BYTES_MAX)
 }
 
 fn head_of(fields: &[Field]) -> Option<Head> {

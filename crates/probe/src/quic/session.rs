@@ -1,7 +1,7 @@
 //! TLS inside QUIC, built on rustls directly so that the agreement can be read: cipher, key
 //! exchange, HelloRetryRequest, tickets. The QUIC library's own session hides them.
 
-use super::keys::{Header, Packet, initial_suite, of_rustls, version_of};
+use super::keys::{Header, Packet, convert_keys, initial_suite, version_of};
 use super::retry::retry_tag;
 use crate::kernel::monotonic_ns;
 use noq_proto::crypto::{
@@ -83,7 +83,7 @@ impl crypto::ServerConfig for ServerCrypto {
     fn initial_keys(&self, version: u32, id: ConnectionId) -> Result<Keys, UnsupportedVersion> {
         let version = version_of(version)?;
         let suite = initial_suite(self.0.crypto_provider());
-        Ok(of_rustls(suite.keys(&id, rustls::Side::Server, version)))
+        Ok(convert_keys(suite.keys(&id, rustls::Side::Server, version)))
     }
 
     fn retry_tag(&self, version: u32, id: ConnectionId, packet: &[u8]) -> [u8; 16] {
@@ -157,7 +157,7 @@ impl crypto::Session for Session {
             Side::Server => rustls::Side::Server,
         };
         let began_ns = monotonic_ns();
-        let keys = of_rustls(self.initial.keys(&id, side, self.version));
+        let keys = convert_keys(self.initial.keys(&id, side, self.version));
         self.note_crypto(began_ns);
         keys
     }
@@ -233,10 +233,10 @@ impl crypto::Session for Session {
             self.note_crypto(began_ns);
         }
         match change? {
-            KeyChange::Handshake { keys } => Some(of_rustls(keys)),
+            KeyChange::Handshake { keys } => Some(convert_keys(keys)),
             KeyChange::OneRtt { keys, next } => {
                 self.next = Some(next);
-                Some(of_rustls(keys))
+                Some(convert_keys(keys))
             }
         }
     }

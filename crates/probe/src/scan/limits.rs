@@ -21,7 +21,7 @@ impl Rate {
     }
 
     /// Waits until another connection may begin.
-    pub(super) async fn turn(&self) {
+    pub(super) async fn wait_for_turn(&self) {
         let at = self.reserve(Instant::now());
         tokio::time::sleep_until(at).await;
     }
@@ -42,19 +42,19 @@ pub(super) struct Addresses {
 }
 
 /// The exclusive use of an address, until it is dropped.
-pub(super) struct Held<'a> {
+pub(super) struct AddressGuard<'a> {
     addresses: &'a Addresses,
     address: IpAddr,
     guard: Option<OwnedMutexGuard<()>>,
 }
 
 impl Addresses {
-    pub(super) async fn hold(&self, address: IpAddr) -> Held<'_> {
+    pub(super) async fn hold(&self, address: IpAddr) -> AddressGuard<'_> {
         let turn = {
             let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
             turns.entry(address).or_default().clone()
         };
-        Held {
+        AddressGuard {
             addresses: self,
             address,
             guard: Some(turn.lock_owned().await),
@@ -62,7 +62,7 @@ impl Addresses {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for AddressGuard<'_> {
     fn drop(&mut self) {
         drop(self.guard.take());
         let turns = &self.addresses.turns;

@@ -1,5 +1,5 @@
 use super::{Scan, ScanRow};
-use crate::http::Asked;
+use crate::http::ProbeRequest;
 use crate::{Failure, FailureClass, HttpsRecord, Plan, Protocol, Resolved, Row, attempt, kernel};
 use eyelevel_addresses::special;
 use std::net::{IpAddr, SocketAddr};
@@ -40,20 +40,20 @@ async fn scan_host(scan: &Scan, name: &str, host: String) -> ScanRow {
         _ => Some(Protocol::Tcp),
     };
     if let Some(protocol) = protocol {
-        let made = connect(scan, &row.host, protocol, address).await;
+        let attempted = connect(scan, &row.host, protocol, address).await;
         if Some(address) == row.address6 {
-            row.ipv6_reached = Some(made.tcp_handshake_us.is_some());
+            row.ipv6_reached = Some(attempted.tcp_handshake_us.is_some());
         }
-        row.note_tls(made);
+        row.note_tls(attempted);
     }
     if settings.quic {
-        let made = connect(scan, &row.host, Protocol::Quic, address).await;
-        row.note_quic(made);
+        let attempted = connect(scan, &row.host, Protocol::Quic, address).await;
+        row.note_quic(attempted);
     }
     if let (true, None, Some(address)) = (settings.ipv6, row.ipv6_reached, row.address6) {
-        let made = connect(scan, &row.host, Protocol::Tcp, address).await;
-        row.ipv6_reached = Some(made.tcp_handshake_us.is_some());
-        row.ipv6_failure = made.failure;
+        let attempted = connect(scan, &row.host, Protocol::Tcp, address).await;
+        row.ipv6_reached = Some(attempted.tcp_handshake_us.is_some());
+        row.ipv6_failure = attempted.failure;
     }
     row
 }
@@ -94,11 +94,11 @@ async fn look_up(scan: &Scan, row: &mut ScanRow) {
     note_addresses(v4, v6, https, is_allowed, row);
 }
 
-type Looked = Result<Resolved, Failure>;
+type LookupResult = Result<Resolved, Failure>;
 
 fn note_addresses(
-    v4: Looked,
-    v6: Option<Looked>,
+    v4: LookupResult,
+    v6: Option<LookupResult>,
     https: Option<Vec<HttpsRecord>>,
     is_allowed: impl Fn(&IpAddr) -> bool,
     row: &mut ScanRow,
@@ -140,12 +140,12 @@ async fn connect(scan: &Scan, host: &str, protocol: Protocol, address: IpAddr) -
     let settings = &scan.settings;
     let path = "/";
     let _held = scan.addresses.hold(address).await;
-    scan.rate.turn().await;
+    scan.rate.wait_for_turn().await;
     let authority = match settings.port {
         443 => host.to_owned(),
         port => format!("{host}:{port}"),
     };
-    let asked = settings.user_agent.as_ref().map(|user_agent| Asked {
+    let request = settings.user_agent.as_ref().map(|user_agent| ProbeRequest {
         authority,
         path: path.into(),
         user_agent: user_agent.clone(),
@@ -155,7 +155,7 @@ async fn connect(scan: &Scan, host: &str, protocol: Protocol, address: IpAddr) -
         address: SocketAddr::new(address, settings.port),
         host: host.into(),
         // QUIC's handshake yields all that is needed; TCP's response carries Alt-Svc.
-        asked: asked.filter(|_| protocol == Protocol::TlsAny),
+        request: request.filter(|_| protocol == Protocol::TlsAny),
         local_port: None,
         timeout: settings.timeout,
         early_data: false,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 pub use certificate::Certificate;
 pub use resolver::Zone;
-pub use work::{Work, WorkLeast};
+pub use work::{Work, WorkMin};
 
 /// The accept backlog, enough for thousands of probes that begin at once.
 const BACKLOG: i32 = 8192;

@@ -1,6 +1,8 @@
 use super::{TargetConfig, Work, socket};
 use crate::ProbeError;
-use crate::quic::{CONTROL_STREAM, RESPONSE_200, ServerCrypto, SessionFacts, to_version1, unpaced};
+use crate::quic::{
+    CONTROL_STREAM, RESPONSE_200, ServerCrypto, SessionFacts, to_version1, unpaced_transport,
+};
 use noq::udp::RecvMeta;
 use noq::{
     AsyncUdpSocket, Connection, Endpoint, EndpointConfig, Incoming, Runtime, ServerConfig,
@@ -34,7 +36,7 @@ pub(super) fn endpoint(
         let runtime = Arc::new(TokioRuntime);
         let socket = Renumbering(runtime.wrap_udp_socket(socket.into())?);
         let mut server = ServerConfig::with_crypto(Arc::new(ServerCrypto(Arc::new(tls))));
-        server.transport_config(Arc::new(unpaced()));
+        server.transport_config(Arc::new(unpaced_transport()));
         let mut endpoint = EndpointConfig::default();
         endpoint.supported_versions(config.quic_versions.clone());
         Endpoint::new_with_abstract_socket(endpoint, Some(server), Box::new(socket), runtime)

@@ -124,8 +124,8 @@ mod tests {
         };
         let zone = Zone::from([("a.lab".into(), some)]);
         let ask = |name: &str, kind| {
-            let asked = query(7, name, kind).unwrap();
-            parse(&answer_to(&asked, &zone).unwrap(), &asked, kind).unwrap()
+            let query_bytes = query(7, name, kind).unwrap();
+            parse(&answer_to(&query_bytes, &zone).unwrap(), &query_bytes, kind).unwrap()
         };
         let found = ask("A.lab", RecordType::A);
         assert_eq!(found.addresses.len(), 1);

@@ -42,12 +42,12 @@ pub(super) fn listen(address: SocketAddr, backlog: i32) -> Result<TcpListener, P
 
 pub(super) async fn accept(listener: TcpListener, config: Arc<ServerConfig>, work: Arc<Work>) {
     let served = move |stream| serve(stream, config.clone(), work.clone());
-    each(listener, served).await;
+    serve_each(listener, served).await;
 }
 
 /// Forwards bytes in both directions: TCP's handshake ends here, TLS's beyond.
 pub(super) async fn forward(listener: TcpListener, to: SocketAddr) {
-    each(listener, move |mut near| async move {
+    serve_each(listener, move |mut near| async move {
         let mut far = TcpStream::connect(to).await?;
         far.set_nodelay(true)?;
         tokio::io::copy_bidirectional(&mut near, &mut far)
@@ -57,7 +57,7 @@ pub(super) async fn forward(listener: TcpListener, to: SocketAddr) {
     .await;
 }
 
-async fn each<F>(listener: TcpListener, serve: impl Fn(TcpStream) -> F)
+async fn serve_each<F>(listener: TcpListener, serve: impl Fn(TcpStream) -> F)
 where
     F: Future<Output = io::Result<()>> + Send + 'static,
 {

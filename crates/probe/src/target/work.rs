@@ -24,7 +24,7 @@ impl Default for Work {
 /// The smallest time per protocol in microseconds; null if no handshake was complete.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[allow(missing_docs)]
-pub struct WorkLeast {
+pub struct WorkMin {
     #[serde(rename = "tls1.2")]
     pub tls12: Option<u64>,
     #[serde(rename = "tls1.3")]
@@ -46,12 +46,12 @@ impl Work {
     }
 
     /// Returns the smallest times so far.
-    pub fn least(&self) -> WorkLeast {
+    pub fn min(&self) -> WorkMin {
         let micros = |of: &AtomicU64| match of.load(Ordering::Relaxed) {
             u64::MAX => None,
             took_ns => Some(took_ns / 1000),
         };
-        WorkLeast {
+        WorkMin {
             tls12: micros(&self.tls12_ns),
             tls13: micros(&self.tls13_ns),
             quic: micros(&self.quic_ns),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// The class and a description.
-pub fn heard_by_a_client<'a>(
+pub fn feed_client<'a>(
     trust: &Trust,
     protocol: Protocol,
     pieces: impl IntoIterator<Item = &'a [u8]>,
@@ -22,12 +22,12 @@ pub fn heard_by_a_client<'a>(
     let name = "a.test".try_into().expect("it is a name");
     let client = ClientConnection::new(config, name);
     let mut client = client.map_err(|error| local(error.to_string()))?;
-    let mut said = Vec::new();
+    let mut output = Vec::new();
     for piece in pieces {
         while client.wants_write() {
-            client.write_tls(&mut said).expect("memory takes it");
+            client.write_tls(&mut output).expect("memory takes it");
         }
-        feed(&mut client, piece).map_err(|error| Failure::of_tls(&error))?;
+        feed(&mut client, piece).map_err(|error| Failure::from_tls(&error))?;
     }
-    Ok((!client.is_handshaking(), said))
+    Ok((!client.is_handshaking(), output))
 }

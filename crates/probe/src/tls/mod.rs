@@ -4,7 +4,7 @@ mod heard;
 mod stream;
 mod trust;
 
-pub use heard::heard_by_a_client;
+pub use heard::feed_client;
 pub use stream::{Observed, TlsStream};
 pub use trust::{Trust, client_config, warm_up};
 

@@ -84,7 +84,7 @@ impl TlsStream {
     /// Returns the reason behind an error of this stream.
     pub fn failure(&self, error: &io::Error) -> Failure {
         let known = self.lock().tls_error.clone();
-        known.unwrap_or_else(|| Failure::of_socket(error, FailureClass::TlsProtocol))
+        known.unwrap_or_else(|| Failure::from_socket(error, FailureClass::TlsProtocol))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Observed> {
@@ -147,7 +147,7 @@ impl TlsStream {
             observed.completing = Some(received);
         }
         if let Err(error) = &result {
-            observed.tls_error.get_or_insert(Failure::of_tls(error));
+            observed.tls_error.get_or_insert(Failure::from_tls(error));
         }
         drop(observed);
         if let Err(error) = result {

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, ready};
 
 use eyelevel_netns::socket_times::monotonic_ns;
-use eyelevel_replay::wire::{H2Frames, H2Seen};
+use eyelevel_replay::wire::{H2Event, H2Frames};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::oneshot;
 
@@ -165,8 +165,8 @@ impl<S> Watched<S> {
         let watched = Self {
             stream,
             arrival,
-            received: H2Frames::of_server(),
-            sent: H2Frames::of_client(),
+            received: H2Frames::server(),
+            sent: H2Frames::client(),
             answers: Answers::default(),
             streams: streams.clone(),
         };
@@ -185,7 +185,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         ready!(Pin::new(&mut this.stream).poll_read(context, buffer))?;
         let (at_ns, read) = (this.arrival.last_ns(), &buffer.filled()[before..]);
         this.received.feed(read, |seen| {
-            if let H2Seen::Head(stream, _) = seen {
+            if let H2Event::Head(stream, _) = seen {
                 this.streams.head_came(stream, at_ns);
             }
         });
@@ -205,7 +205,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         let at_ns = monotonic_ns();
         let written = ready!(Pin::new(&mut this.stream).poll_write(context, data))?;
         this.sent.feed(&data[..written], |seen| {
-            if let H2Seen::Head(stream, _) = seen {
+            if let H2Event::Head(stream, _) = seen {
                 this.streams.request_left(stream, at_ns);
             }
         });

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 /// Fields of a recorded request that belong to its connection, or that the client generates.
-const NOT_SENT: [&str; 12] = [
+const FIELDS_NOT_SENT: [&str; 12] = [
     "host",
     "connection",
     "keep-alive",
@@ -153,7 +153,7 @@ impl Client {
 
 fn request_field(field: &Header) -> Option<(HeaderName, HeaderValue)> {
     let is_pseudo = field.name.starts_with(':');
-    if is_pseudo || NOT_SENT.iter().any(|name| field.is(name)) {
+    if is_pseudo || FIELDS_NOT_SENT.iter().any(|name| field.is(name)) {
         return None;
     }
     let name = HeaderName::from_bytes(field.name.as_bytes()).ok()?;

@@ -64,7 +64,7 @@ impl Client {
         };
         let stream = connected.await.map_err(failed)?;
         let certificates = chain_bytes(stream.get_ref().1.peer_certificates());
-        let mut client = Self::over(stream, address, version).await?;
+        let mut client = Self::handshake(stream, address, version).await?;
         client.certificate_bytes = certificates;
         Ok(client)
     }
@@ -76,10 +76,10 @@ impl Client {
     pub async fn connect_cleartext(address: SocketAddr) -> Result<Self, ReplayError> {
         let failed = ReplayError::socket("connecting over TCP", address);
         let stream = TcpStream::connect(address).await.map_err(failed)?;
-        Self::over(stream, address, HttpVersion::H1).await
+        Self::handshake(stream, address, HttpVersion::H1).await
     }
 
-    async fn over<S>(
+    async fn handshake<S>(
         stream: S,
         address: SocketAddr,
         version: HttpVersion,

@@ -19,7 +19,7 @@ const LATE_PRIORITY: &str = "u=0";
 /// The times when an urgent request was sent and answered, and how much of the other body had
 /// arrived at either, on the caller's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Late {
+pub struct LateRequest {
     /// The time when the urgent request was sent.
     pub asked_ns: u64,
     /// The time when the first byte of its body was read.
@@ -37,32 +37,32 @@ impl Client {
     ///
     /// # Errors
     /// One line that names what failed.
-    pub async fn late(
+    pub async fn fetch_with_late_request(
         &mut self,
         url: &str,
         late_url: &str,
         after_bytes: u64,
         duration_max: Duration,
         now_ns: impl Fn() -> u64,
-    ) -> Result<Late, String> {
-        let run = self.ask_late(url, late_url, after_bytes, now_ns);
+    ) -> Result<LateRequest, String> {
+        let run = self.fetch_late(url, late_url, after_bytes, now_ns);
         tokio::time::timeout(duration_max, run)
             .await
             .map_err(|_| format!("no answer within {} ms", duration_max.as_millis()))?
     }
 
-    async fn ask_late(
+    async fn fetch_late(
         &mut self,
         url: &str,
         late_url: &str,
         after_bytes: u64,
         now_ns: impl Fn() -> u64,
-    ) -> Result<Late, String> {
+    ) -> Result<LateRequest, String> {
         let mut other = self
             .share()
             .ok_or("HTTP/1.1 has no second request on one connection")?;
         let mut body = Body::open(&mut self.session, url, PRIORITY).await?;
-        let mut late = Late::default();
+        let mut late = LateRequest::default();
         let mut came = 0;
         while came < after_bytes {
             came += body.next().await?.ok_or("the first body is too short")?;

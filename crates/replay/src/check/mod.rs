@@ -9,7 +9,7 @@ mod tickets;
 
 pub use bulk::Transfer;
 pub use client::{Client, Fetched};
-pub use late::Late;
+pub use late::LateRequest;
 
 use crate::tls::Authority;
 use crate::{HttpVersion, ReplayError, TlsVersion};

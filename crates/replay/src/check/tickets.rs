@@ -12,7 +12,7 @@ impl Tickets {
         self.0.load(Ordering::Relaxed)
     }
 
-    fn one_more(&self) {
+    fn increment(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -25,7 +25,7 @@ impl ClientSessionStore for Tickets {
     }
 
     fn set_tls12_session(&self, _: ServerName<'static>, _: Tls12ClientSessionValue) {
-        self.one_more();
+        self.increment();
     }
 
     fn tls12_session(&self, _: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
@@ -35,7 +35,7 @@ impl ClientSessionStore for Tickets {
     fn remove_tls12_session(&self, _: &ServerName<'static>) {}
 
     fn insert_tls13_ticket(&self, _: ServerName<'static>, _: Tls13ClientSessionValue) {
-        self.one_more();
+        self.increment();
     }
 
     fn take_tls13_ticket(&self, _: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {

@@ -30,7 +30,7 @@ pub type Table = HashMap<String, Vec<IpAddr>>;
 
 /// The subject of a query, for counting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum Subject {
     /// A name of the table.
     Known,
     /// A name that was not recorded.
@@ -48,17 +48,17 @@ pub fn answer(query: &[u8], table: &Table) -> Option<Vec<u8>> {
     answer_and_subject(query, table).0
 }
 
-pub(super) fn answer_and_subject(query: &[u8], table: &Table) -> (Option<Vec<u8>>, Asked) {
+pub(super) fn answer_and_subject(query: &[u8], table: &Table) -> (Option<Vec<u8>>, Subject) {
     let Some(flags) = read_u16(query, 2).filter(|_| query.len() >= HEADER_BYTES) else {
-        return (None, Asked::Malformed);
+        return (None, Subject::Malformed);
     };
     if flags & FLAG_RESPONSE != 0 {
-        return (None, Asked::Malformed);
+        return (None, Subject::Malformed);
     }
     if flags & OPCODE != 0 {
         return (
             Some(head(query, flags, RCODE_NOT_IMPLEMENTED)),
-            Asked::Malformed,
+            Subject::Malformed,
         );
     }
     let question = (read_u16(query, 4) == Some(1))
@@ -67,23 +67,23 @@ pub(super) fn answer_and_subject(query: &[u8], table: &Table) -> (Option<Vec<u8>
     let Some(question) = question else {
         return (
             Some(head(query, flags, RCODE_FORMAT_ERROR)),
-            Asked::Malformed,
+            Subject::Malformed,
         );
     };
     match table.get(&question.name) {
         None => {
             let message = respond(query, flags, RCODE_NAME_ERROR, &question, &[]);
-            (Some(message), Asked::Unknown(question.name))
+            (Some(message), Subject::Unknown(question.name))
         }
         Some(addresses) => {
-            let wanted: Vec<IpAddr> = addresses
+            let selected: Vec<IpAddr> = addresses
                 .iter()
                 .copied()
-                .filter(|address| question.wants(address))
+                .filter(|address| question.matches(address))
                 .collect();
             (
-                Some(respond(query, flags, 0, &question, &wanted)),
-                Asked::Known,
+                Some(respond(query, flags, 0, &question, &selected)),
+                Subject::Known,
             )
         }
     }
@@ -131,7 +131,7 @@ impl Question {
         })
     }
 
-    fn wants(&self, address: &IpAddr) -> bool {
+    fn matches(&self, address: &IpAddr) -> bool {
         let kind = if address.is_ipv4() { TYPE_A } else { TYPE_AAAA };
         self.class == CLASS_IN && self.kind == kind
     }
@@ -140,9 +140,9 @@ impl Question {
 fn head(query: &[u8], flags: u16, rcode: u16) -> Vec<u8> {
     let mut message = Vec::with_capacity(MESSAGE_BYTES_MAX);
     message.extend_from_slice(&query[..2]);
-    let kept = flags & (OPCODE | FLAG_RECURSION_DESIRED);
+    let copied = flags & (OPCODE | FLAG_RECURSION_DESIRED);
     let set = FLAG_RESPONSE | FLAG_AUTHORITATIVE | FLAG_RECURSION_AVAILABLE;
-    message.extend_from_slice(&(kept | set | rcode).to_be_bytes());
+    message.extend_from_slice(&(copied | set | rcode).to_be_bytes());
     message.resize(HEADER_BYTES, 0);
     message
 }
@@ -222,11 +222,11 @@ mod tests {
                 vec![0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7],
             ),
         ] {
-            let asked = query("WWW.example", kind);
-            let message = answer(&asked, &table()).unwrap();
-            assert_eq!(message[..2], asked[..2]);
+            let question = query("WWW.example", kind);
+            let message = answer(&question, &table()).unwrap();
+            assert_eq!(message[..2], question[..2]);
             assert_eq!((rcode(&message), message[5], message[7]), (0, 1, 1));
-            assert_eq!(message[12..asked.len()], asked[12..]);
+            assert_eq!(message[12..question.len()], question[12..]);
             assert!(message.ends_with(&data));
         }
     }

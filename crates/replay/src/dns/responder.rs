@@ -1,4 +1,4 @@
-use super::answer::{Asked, answer_and_subject};
+use super::answer::{Subject, answer_and_subject};
 use super::{MESSAGE_BYTES_MAX, Table};
 use crate::ReplayError;
 use std::collections::BTreeMap;
@@ -73,20 +73,20 @@ impl Responder {
                 tokio::time::sleep(std::time::Duration::from_millis(ERROR_REST_MS)).await;
                 continue;
             };
-            let (answer, asked) = answer_and_subject(&buffer[..length], &self.table);
-            self.count(asked);
+            let (answer, subject) = answer_and_subject(&buffer[..length], &self.table);
+            self.count(subject);
             if let Some(answer) = answer {
                 let _ = self.socket.send_to(&answer, from).await;
             }
         }
     }
 
-    fn count(&self, asked: Asked) {
+    fn count(&self, subject: Subject) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        match asked {
-            Asked::Known => counts.known += 1,
-            Asked::Malformed => counts.malformed += 1,
-            Asked::Unknown(name) => {
+        match subject {
+            Subject::Known => counts.known += 1,
+            Subject::Malformed => counts.malformed += 1,
+            Subject::Unknown(name) => {
                 counts.unknown += 1;
                 let room = counts.unknown_names.len() < UNKNOWN_NAMES_MAX;
                 if room || counts.unknown_names.contains_key(&name) {

@@ -26,13 +26,17 @@ pub(super) fn narrow(
     }
     if is_conditional {
         keep_best(&mut candidates, |at| {
-            conditions_equal(&exchanges[at], request)
+            has_equal_conditions(&exchanges[at], request)
         });
     }
     keep_range(exchanges, request, &mut candidates);
-    keep_best(&mut candidates, |at| varying_equal(&exchanges[at], request));
+    keep_best(&mut candidates, |at| {
+        count_equal_varying(&exchanges[at], request)
+    });
     if !request.body.is_empty() {
-        keep_best(&mut candidates, |at| body_likeness(&exchanges[at], request));
+        keep_best(&mut candidates, |at| {
+            compare_bodies(&exchanges[at], request)
+        });
     }
     candidates
 }
@@ -55,9 +59,9 @@ fn keep_range(exchanges: &[Exchange], request: &Request<'_>, candidates: &mut Ve
     candidates.retain(|&at| slice_bytes(at).is_none_or(|bytes| Some(bytes) == most));
 }
 
-fn keep_some(candidates: &mut Vec<usize>, wanted: impl Fn(&usize) -> bool) {
-    if candidates.iter().any(&wanted) {
-        candidates.retain(wanted);
+fn keep_some(candidates: &mut Vec<usize>, is_wanted: impl Fn(&usize) -> bool) {
+    if candidates.iter().any(&is_wanted) {
+        candidates.retain(is_wanted);
     }
 }
 
@@ -68,7 +72,7 @@ fn keep_best<K: Ord>(candidates: &mut Vec<usize>, key: impl Fn(usize) -> K) {
 }
 
 /// Returns whether the exchange was recorded under the same conditions.
-fn conditions_equal(exchange: &Exchange, request: &Request<'_>) -> bool {
+fn has_equal_conditions(exchange: &Exchange, request: &Request<'_>) -> bool {
     ["if-none-match", "if-modified-since"]
         .iter()
         .all(|name| exchange.request_header(name).unwrap_or("") == request.header(name))
@@ -76,7 +80,7 @@ fn conditions_equal(exchange: &Exchange, request: &Request<'_>) -> bool {
 
 /// Returns how many of the fields named in the response's `Vary` are as recorded, less those that
 /// are not (RFC 9111, section 4.1).
-fn varying_equal(exchange: &Exchange, request: &Request<'_>) -> isize {
+fn count_equal_varying(exchange: &Exchange, request: &Request<'_>) -> isize {
     let vary = exchange.response_header("vary").unwrap_or("");
     let names = vary
         .split(',')
@@ -97,37 +101,40 @@ fn varying_equal(exchange: &Exchange, request: &Request<'_>) -> isize {
 /// Returns whether the request's body equals the recorded one or means the same.
 pub(super) fn is_body_equal(exchange: &Exchange, request: &Request<'_>) -> bool {
     exchange.request_body == request.body || {
-        let (recorded, asked) = meanings(exchange, request);
-        recorded == asked
+        let (recorded, requested) = normalise_bodies(exchange, request);
+        recorded == requested
     }
 }
 
 /// Returns the recorded body and the request's, each normalised by its type.
-fn meanings<'a>(exchange: &'a Exchange, request: &Request<'a>) -> (Cow<'a, [u8]>, Cow<'a, [u8]>) {
-    let asked = request.header("content-type");
-    let recorded = exchange.request_header("content-type").unwrap_or(asked);
+fn normalise_bodies<'a>(
+    exchange: &'a Exchange,
+    request: &Request<'a>,
+) -> (Cow<'a, [u8]>, Cow<'a, [u8]>) {
+    let requested = request.header("content-type");
+    let recorded = exchange.request_header("content-type").unwrap_or(requested);
     (
-        meaning::of_body(recorded, &exchange.request_body),
-        meaning::of_body(asked, request.body),
+        meaning::normalise_body(recorded, &exchange.request_body),
+        meaning::normalise_body(requested, request.body),
     )
 }
 
 /// Returns the likeness of the bodies, greatest for the most alike: the same bytes, the same
 /// meaning, equal parameters of a form in any order, compared as those of a query are, equal bytes
 /// of the meaning at both ends, and the same length.
-fn body_likeness(exchange: &Exchange, request: &Request<'_>) -> (bool, bool, bool, usize, bool) {
+fn compare_bodies(exchange: &Exchange, request: &Request<'_>) -> (bool, bool, bool, usize, bool) {
     let is_same = exchange.request_body == request.body;
-    let (recorded, asked) = meanings(exchange, request);
-    let (recorded, asked) = (&*recorded, &*asked);
+    let (recorded, requested) = normalise_bodies(exchange, request);
+    let (recorded, requested) = (&*recorded, &*requested);
     let count = |pairs: &mut dyn Iterator<Item = (&u8, &u8)>| {
         pairs.take_while(|(left, right)| left == right).count()
     };
-    let prefix = count(&mut recorded.iter().zip(asked));
-    let suffix = count(&mut recorded.iter().rev().zip(asked.iter().rev()));
-    let same_length = recorded.len() == asked.len();
+    let prefix = count(&mut recorded.iter().zip(requested));
+    let suffix = count(&mut recorded.iter().rev().zip(requested.iter().rev()));
+    let same_length = recorded.len() == requested.len();
     let same_parameters = meaning::is_form(request.header("content-type"))
-        && parameters(recorded).is_equal(&parameters(asked));
-    let is_equal = recorded == asked;
+        && parse_parameters(recorded).is_equal(&parse_parameters(requested));
+    let is_equal = recorded == requested;
     (
         is_same,
         is_equal,
@@ -138,6 +145,6 @@ fn body_likeness(exchange: &Exchange, request: &Request<'_>) -> (bool, bool, boo
 }
 
 /// Parses the parameters of a form in its normalised spelling, which is in ASCII.
-fn parameters(form: &[u8]) -> Query {
+fn parse_parameters(form: &[u8]) -> Query {
     Query::new(&format!("?{}", String::from_utf8_lossy(form)))
 }

@@ -32,7 +32,7 @@ impl Index {
             let origin = origin_key(url.scheme, &url.host, url.port);
             let target = &url.path_and_query;
             let by_url = index.by_url.entry(format!("{origin}{target}")).or_default();
-            let meaning = meaning::of_target(target);
+            let meaning = meaning::normalise_target(target);
             let query = Query::new(&meaning);
             let by_path = index
                 .by_path
@@ -56,21 +56,21 @@ impl Index {
         index
     }
 
-    /// Returns the `wanted` exchanges with the target as it is spelled, else those whose target
+    /// Returns the `is_wanted` exchanges with the target as it is spelled, else those whose target
     /// means the same.
-    pub fn equal(
+    pub fn find_equal(
         &self,
         origin: &str,
         target: &str,
         meaning: &str,
-        wanted: impl Fn(&usize) -> bool,
+        is_wanted: impl Fn(&usize) -> bool,
     ) -> Vec<usize> {
         let of = |found: Option<&Vec<usize>>| -> Vec<usize> {
             found
                 .into_iter()
                 .flatten()
                 .copied()
-                .filter(&wanted)
+                .filter(&is_wanted)
                 .collect()
         };
         let spelled = of(self.by_url.get(&format!("{origin}{target}")));
@@ -91,8 +91,8 @@ impl Index {
         let targets = self.by_origin.get(origin)?;
         // In sorted order the longest common prefix is next to the insertion point.
         let at = targets.partition_point(|(recorded, _)| recorded.as_str() < target);
-        let beside = targets[at.saturating_sub(1)..].iter().take(2);
-        beside
+        let neighbours = targets[at.saturating_sub(1)..].iter().take(2);
+        neighbours
             .max_by_key(|(recorded, _)| common_prefix(recorded, target))
             .map(|(_, position)| *position)
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// Returns the normal form of a path with its query: escapes as RFC 3986 (section 6.2.2) makes them
 /// equal, without dot segments, and the query's parameters decoded as forms are (WHATWG URL,
 /// section 5.1), except for separators. Borrows the target if it is in normal form already.
-pub(super) fn of_target(target: &str) -> Cow<'_, str> {
+pub(super) fn normalise_target(target: &str) -> Cow<'_, str> {
     let (path, query) = match target.split_once('?') {
         Some((path, query)) => (path, Some(query)),
         None => (target, None),
@@ -19,7 +19,7 @@ pub(super) fn of_target(target: &str) -> Cow<'_, str> {
         return Cow::Borrowed(target);
     }
     let mut meaning = String::with_capacity(target.len() + target.len() / 4);
-    for (byte, is_escaped) in bytes(path) {
+    for (byte, is_escaped) in unescape(path) {
         let stays = match is_escaped {
             true => is_unreserved(byte),
             false => is_plain_in_path(byte),
@@ -27,7 +27,7 @@ pub(super) fn of_target(target: &str) -> Cow<'_, str> {
         push(&mut meaning, byte, stays);
     }
     if meaning.contains("/.") {
-        meaning = without_dot_segments(&meaning);
+        meaning = remove_dot_segments(&meaning);
     }
     if let Some(query) = query {
         meaning.push('?');
@@ -38,8 +38,8 @@ pub(super) fn of_target(target: &str) -> Cow<'_, str> {
 
 /// Returns the normal form of a request's body by its type: a form with decoded parameters, or a
 /// multipart body without its boundary, which every load generates anew (RFC 2046, section 5.1.1).
-pub(super) fn of_body<'a>(content_type: &str, body: &'a [u8]) -> Cow<'a, [u8]> {
-    let kind = kind_of(content_type);
+pub(super) fn normalise_body<'a>(content_type: &str, body: &'a [u8]) -> Cow<'a, [u8]> {
+    let kind = media_type(content_type);
     if is_form(content_type) {
         let Ok(text) = std::str::from_utf8(body) else {
             return Cow::Borrowed(body);
@@ -52,17 +52,17 @@ pub(super) fn of_body<'a>(content_type: &str, body: &'a [u8]) -> Cow<'a, [u8]> {
         .get(..10)
         .is_some_and(|kind| kind.eq_ignore_ascii_case("multipart/"));
     match boundary(body).filter(|_| is_multipart) {
-        Some(boundary) => Cow::Owned(without(body, boundary)),
+        Some(boundary) => Cow::Owned(remove_boundary(body, boundary)),
         None => Cow::Borrowed(body),
     }
 }
 
 /// Returns whether a body of this type is a form with parameters as in a query.
 pub(super) fn is_form(content_type: &str) -> bool {
-    kind_of(content_type).eq_ignore_ascii_case("application/x-www-form-urlencoded")
+    media_type(content_type).eq_ignore_ascii_case("application/x-www-form-urlencoded")
 }
 
-fn kind_of(content_type: &str) -> &str {
+fn media_type(content_type: &str) -> &str {
     content_type.split(';').next().unwrap_or("").trim()
 }
 
@@ -85,7 +85,7 @@ fn push_form(meaning: &mut String, form: &str) {
 }
 
 fn push_parameter(meaning: &mut String, text: &str, is_value: bool) {
-    for (byte, is_escaped) in bytes(text) {
+    for (byte, is_escaped) in unescape(text) {
         let byte = if byte == b'+' && !is_escaped {
             b' '
         } else {
@@ -116,7 +116,7 @@ fn push(meaning: &mut String, byte: u8, stays: bool) {
 
 /// Returns the bytes of a text, and whether each was escaped. A percent sign that begins no escape
 /// is literal.
-fn bytes(text: &str) -> impl Iterator<Item = (u8, bool)> {
+fn unescape(text: &str) -> impl Iterator<Item = (u8, bool)> {
     let text = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -147,7 +147,7 @@ fn is_plain_in_path(byte: u8) -> bool {
 }
 
 /// Removes the dot segments of a path that begins with a slash (RFC 3986, section 5.2.4).
-fn without_dot_segments(path: &str) -> String {
+fn remove_dot_segments(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut segments = path.split('/').skip(1).peekable();
     while let Some(segment) = segments.next() {
@@ -177,7 +177,7 @@ fn boundary(body: &[u8]) -> Option<&[u8]> {
 }
 
 /// Returns the body without its boundary lines.
-fn without(body: &[u8], boundary: &[u8]) -> Vec<u8> {
+fn remove_boundary(body: &[u8], boundary: &[u8]) -> Vec<u8> {
     let mut meaning = Vec::with_capacity(body.len());
     for line in body.split_inclusive(|&byte| byte == b'\n') {
         let rest = line
@@ -212,7 +212,11 @@ mod tests {
             ("/?q=a=b", "/?q=a%3Db"),
             ("/?q=%", "/?q=%25"),
         ] {
-            assert_eq!(of_target(left), of_target(right), "{left} {right}");
+            assert_eq!(
+                normalise_target(left),
+                normalise_target(right),
+                "{left} {right}"
+            );
         }
         for (left, right) in [
             ("/a%2Fb", "/a/b"),
@@ -227,15 +231,22 @@ mod tests {
             ("/?", "/"),
             ("/A", "/a"),
         ] {
-            assert_ne!(of_target(left), of_target(right), "{left} {right}");
+            assert_ne!(
+                normalise_target(left),
+                normalise_target(right),
+                "{left} {right}"
+            );
         }
-        assert!(matches!(of_target("/a/b.c?d=e,f&g"), Cow::Borrowed(_)));
+        assert!(matches!(
+            normalise_target("/a/b.c?d=e,f&g"),
+            Cow::Borrowed(_)
+        ));
     }
 
     #[test]
     fn bodies_are_equal_by_their_type() {
         let form = "application/x-www-form-urlencoded; charset=UTF-8";
-        let of = |kind: &str, body: &str| of_body(kind, body.as_bytes()).into_owned();
+        let of = |kind: &str, body: &str| normalise_body(kind, body.as_bytes()).into_owned();
         assert_eq!(of(form, "a=%7e+b"), of(form, "a=~%20b"));
         assert_ne!(of("text/plain", "a=%7e"), of("text/plain", "a=~"));
         let parts = |boundary: &str, value: &str| {
@@ -254,7 +265,7 @@ mod tests {
     }
 
     /// Escapes the letters at which `escaped` is set, in either case.
-    fn respelled(text: &str, escaped: &[bool]) -> String {
+    fn respell(text: &str, escaped: &[bool]) -> String {
         let letters = text.bytes().zip(escaped.iter().cycle());
         letters
             .map(|(byte, &is_escaped)| match (is_escaped, byte % 2 == 0) {
@@ -278,14 +289,14 @@ mod tests {
                     .collect();
                 format!("/{}?{}", spell("a.b~c"), all.join("&"))
             };
-            let (plain, other) = (target(&str::to_owned), target(&|text| respelled(text, &escaped)));
-            prop_assert_eq!(of_target(&plain), of_target(&other));
+            let (plain, other) = (target(&str::to_owned), target(&|text| respell(text, &escaped)));
+            prop_assert_eq!(normalise_target(&plain), normalise_target(&other));
         }
 
         #[test]
         fn a_meaning_means_itself(target in "/[ -~]{0,30}") {
-            let meaning = of_target(&target).into_owned();
-            prop_assert_eq!(of_target(&meaning), meaning.as_str());
+            let meaning = normalise_target(&target).into_owned();
+            prop_assert_eq!(normalise_target(&meaning), meaning.as_str());
         }
     }
 }

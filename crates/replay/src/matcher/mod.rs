@@ -106,7 +106,7 @@ impl Matcher {
             "HEAD" => &[("HEAD", false), ("GET", true)],
             method => &[(method, false)],
         };
-        let meaning = &*meaning::of_target(request.path_and_query);
+        let meaning = &*meaning::normalise_target(request.path_and_query);
         for (method, is_head) in methods {
             match self.find(exchanges, request, (&origin, meaning), method, progress) {
                 Some(Found::Match { exchange, how }) => {
@@ -144,10 +144,10 @@ impl Matcher {
         let has_method = |at: &usize| exchanges[*at].method == method;
         let exact = self
             .index
-            .equal(origin, request.path_and_query, meaning, has_method);
+            .find_equal(origin, request.path_and_query, meaning, has_method);
         let (candidates, how) = if !exact.is_empty() {
             (exact, How::Exact)
-        } else if let Some(alike) = self.alike(exchanges, meaning, origin, method) {
+        } else if let Some(alike) = self.find_alike(exchanges, meaning, origin, method) {
             alike
         } else if self.rules.longest_prefix {
             let nearest = self.index.longest_prefix(origin, request.path_and_query)?;
@@ -187,7 +187,7 @@ impl Matcher {
     }
 
     /// Returns the exchanges of the recorded URL with the same path and the most similar query.
-    fn alike(
+    fn find_alike(
         &self,
         exchanges: &[Exchange],
         meaning: &str,
@@ -198,15 +198,15 @@ impl Matcher {
             .index
             .by_path
             .get(&format!("{origin}{}", stem(meaning)))?;
-        let asked = Query::new(meaning);
+        let requested = Query::new(meaning);
         let candidates = recorded
             .iter()
             .filter(|(at, _)| exchanges[*at].method == method);
         // Of equally similar ones the first recorded wins, hence the reversed order.
         let (best, query) = candidates
             .rev()
-            .max_by_key(|(_, query)| (asked.is_equal(query), asked.likeness(query)))?;
-        let how = if asked.is_equal(query) {
+            .max_by_key(|(_, query)| (requested.is_equal(query), requested.likeness(query)))?;
+        let how = if requested.is_equal(query) {
             How::CacheBuster
         } else {
             How::Query

@@ -51,7 +51,7 @@ impl Query {
     /// Parses the query of a target.
     pub fn new(target: &str) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let in_path = path[parameters_begin(path)..].split(';');
+        let in_path = path[find_parameters(path)..].split(';');
         let mut pairs = Vec::new();
         let mut names = Vec::new();
         for parameter in in_path.chain(query.split('&')) {
@@ -92,7 +92,7 @@ impl Query {
 /// end of the paths of Adobe's beacons (`/b/ss/SUITE/1/H.27/s75255655290497`).
 pub(super) fn stem(target: &str) -> &str {
     let path = target.split_once('?').map_or(target, |(path, _)| path);
-    let path = &path[..parameters_begin(path)];
+    let path = &path[..find_parameters(path)];
     let name = path.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let is_random = path.len() - name.len() >= FRACTION_DIGITS_MIN;
     if is_random && path.starts_with("/b/ss/") && name.ends_with("/s") {
@@ -102,7 +102,7 @@ pub(super) fn stem(target: &str) -> &str {
     }
 }
 
-fn parameters_begin(path: &str) -> usize {
+fn find_parameters(path: &str) -> usize {
     let segment = path.rfind('/').unwrap_or(0);
     let parameters = path[segment..].find(';');
     parameters.map_or(path.len(), |at| segment + at)
@@ -116,9 +116,9 @@ fn is_cache_buster(name: &str, value: &str) -> bool {
         .collect();
     // A short name alone is no evidence: `t=dark` may select another response, `t=1700000000` does
     // not.
-    let named = CACHE_BUSTER_NAMES.contains(&plain.as_str());
+    let is_named = CACHE_BUSTER_NAMES.contains(&plain.as_str());
     is_time_or_random(value)
-        || (named && looks_generated(value))
+        || (is_named && is_generated(value))
         || (value.is_empty() && is_time_or_random(name))
 }
 
@@ -148,7 +148,7 @@ fn is_unix_time(digits: &str) -> bool {
     ("1000000000".."3000000000").contains(&seconds)
 }
 
-fn looks_generated(value: &str) -> bool {
+fn is_generated(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let only_digits = digits == value.len() && digits > 0;
     only_digits || (value.len() >= NUMBER_DIGITS_MIN && digits > 0) || is_time_or_random(value)

@@ -59,17 +59,18 @@ pub fn part(exchange: &Exchange, request: &Request<'_>) -> Option<Part> {
         return Some(Part::Recorded);
     }
     // Ranges are defined for GET alone (section 14.2).
-    let asked = match request.method {
+    let requested = match request.method {
         "GET" => request.header("range"),
         _ => "",
     };
-    if (is_whole && asked.is_empty()) || is_recorded_answer(exchange, request) {
+    if (is_whole && requested.is_empty()) || is_recorded_answer(exchange, request) {
         return Some(Part::Recorded);
     }
     let recorded = RecordedBytes::of(exchange)?;
-    let asked = Asked::parse(asked).filter(|_| condition_holds(exchange, request));
-    match asked {
-        Some(asked) => recorded.cut(&asked),
+    let requested =
+        RequestedRange::parse(requested).filter(|_| is_condition_met(exchange, request));
+    match requested {
+        Some(requested) => recorded.slice(&requested),
         // This also answers several ranges, which a server need not send.
         None if is_whole => Some(Part::Recorded),
         None => recorded.is_whole().then_some(Part::Whole),
@@ -79,7 +80,7 @@ pub fn part(exchange: &Exchange, request: &Request<'_>) -> Option<Part> {
 /// Returns whether the recorded request was for the same range, under the same condition.
 pub(crate) fn is_same_range(exchange: &Exchange, request: &Request<'_>) -> bool {
     let same = |name| exchange.request_header(name).unwrap_or("") == request.header(name);
-    same("range") && (same("if-range") || condition_holds(exchange, request))
+    same("range") && (same("if-range") || is_condition_met(exchange, request))
 }
 
 /// Returns whether the recorded request had the same range, or the server answers every range with
@@ -97,13 +98,13 @@ fn is_recorded_answer(exchange: &Exchange, request: &Request<'_>) -> bool {
 }
 
 /// Returns whether `If-Range` allows a part (RFC 9110, section 13.1.5).
-fn condition_holds(exchange: &Exchange, request: &Request<'_>) -> bool {
+fn is_condition_met(exchange: &Exchange, request: &Request<'_>) -> bool {
     let condition = request.header("if-range");
-    let named = |name| exchange.response_header(name) == Some(condition);
+    let matches = |name| exchange.response_header(name) == Some(condition);
     condition.is_empty()
-        || (named("etag") && !condition.starts_with("W/"))
+        || (matches("etag") && !condition.starts_with("W/"))
         // A browser returns the text that it received, so no date needs to be compared.
-        || named("last-modified")
+        || matches("last-modified")
         // It held when it was recorded; the response need not repeat it (section 15.3.7).
         || (exchange.status == PARTIAL && exchange.request_header("if-range") == Some(condition))
 }
@@ -133,9 +134,9 @@ impl RecordedBytes {
                 let (range, length) = content_range()?;
                 let (first, last) = range.split_once('-')?;
                 let (first, last) = (number(first)?, number(last)?);
-                let told = last.checked_sub(first)?.checked_add(1)?;
+                let declared_bytes = last.checked_sub(first)?.checked_add(1)?;
                 // A transfer that broke off holds less; more would have no place.
-                let fits = bytes <= told && length.is_none_or(|length| last < length);
+                let fits = bytes <= declared_bytes && length.is_none_or(|length| last < length);
                 let end = first.checked_add(bytes).filter(|_| fits)?;
                 Some(Self { first, end, length })
             }
@@ -159,11 +160,11 @@ impl RecordedBytes {
         self.first == 0 && self.end > 0 && self.length == Some(self.end)
     }
 
-    fn cut(&self, asked: &Asked) -> Option<Part> {
-        let (first, last) = match *asked {
-            Asked::From { first, last } => (first, last),
-            Asked::Last(0) => (self.length?, None),
-            Asked::Last(bytes) => (self.length?.saturating_sub(bytes), None),
+    fn slice(&self, requested: &RequestedRange) -> Option<Part> {
+        let (first, last) = match *requested {
+            RequestedRange::From { first, last } => (first, last),
+            RequestedRange::Last(0) => (self.length?, None),
+            RequestedRange::Last(bytes) => (self.length?.saturating_sub(bytes), None),
         };
         if let Some(length) = self.length.filter(|length| first >= *length) {
             return Some(Part::Outside { length });
@@ -182,12 +183,12 @@ impl RecordedBytes {
 
 /// One requested range (RFC 9110, section 14.1.2).
 #[derive(Debug, PartialEq, Eq)]
-enum Asked {
+enum RequestedRange {
     From { first: usize, last: Option<usize> },
     Last(usize),
 }
 
-impl Asked {
+impl RequestedRange {
     /// Parses a single range; `None` if there is no range, several, or an invalid one.
     fn parse(text: &str) -> Option<Self> {
         let (unit, range) = text.split_once('=')?;
@@ -230,7 +231,7 @@ mod tests {
             end: bytes,
             length: Some(bytes),
         };
-        recorded.cut(&Asked::parse(text)?)
+        recorded.slice(&RequestedRange::parse(text)?)
     }
 
     #[test]

@@ -29,13 +29,13 @@ fn recording(requests: &[(&str, &str)]) -> Vec<Exchange> {
         .collect()
 }
 
-struct Asker {
+struct Client {
     exchanges: Vec<Exchange>,
     matcher: Matcher,
     progress: Progress,
 }
 
-impl Asker {
+impl Client {
     fn new(exchanges: Vec<Exchange>, rules: Rules) -> Self {
         let matcher = Matcher::new(&exchanges, rules);
         Self {
@@ -45,7 +45,7 @@ impl Asker {
         }
     }
 
-    fn ask_with(
+    fn answer_with(
         &mut self,
         method: &str,
         url: &str,
@@ -73,12 +73,12 @@ impl Asker {
             .answer(&self.exchanges, &request, &mut self.progress)
     }
 
-    fn ask(&mut self, method: &str, url: &str) -> Answer {
-        self.ask_with(method, url, &[], b"")
+    fn answer(&mut self, method: &str, url: &str) -> Answer {
+        self.answer_with(method, url, &[], b"")
     }
 }
 
-fn found(exchange: usize, how: How) -> Answer {
+fn matched(exchange: usize, how: How) -> Answer {
     Answer::Match { exchange, how }
 }
 
@@ -89,22 +89,22 @@ fn parameters_of_a_path_are_compared_as_a_querys_are() {
         ("GET", "https://a.test/pixel;r=18;a=p-2?b=1"),
         ("GET", "https://a.test/shop;jsessionid=0A1B2C3D4E5F/item"),
     ];
-    let mut asker = Asker::new(recording(&recorded), Rules::default());
-    let mut found = |url| match asker.ask("GET", url) {
+    let mut client = Client::new(recording(&recorded), Rules::default());
+    let mut matched = |url| match client.answer("GET", url) {
         Answer::Match { exchange, how } => Some((exchange, how)),
         _ => None,
     };
-    let again = found("https://a.test/pixel;a=p-1;r=99;et=1518208239999");
+    let again = matched("https://a.test/pixel;a=p-1;r=99;et=1518208239999");
     assert_eq!(again, Some((0, How::CacheBuster)));
-    let other = found("https://a.test/pixel;r=99;a=p-2?b=2");
+    let other = matched("https://a.test/pixel;r=99;a=p-2?b=2");
     assert_eq!(other, Some((1, How::Query)));
     // Only the last segment has parameters; another's may name another resource.
-    assert_eq!(found("https://a.test/shop;x=1/item"), None);
+    assert_eq!(matched("https://a.test/shop;x=1/item"), None);
 }
 
 #[test]
 fn scheme_host_port_method_path_and_query_decide() {
-    let mut asker = Asker::new(
+    let mut client = Client::new(
         recording(&[
             ("GET", "https://a.test/x?a=1"),
             ("GET", "http://a.test/x?a=1"),
@@ -115,29 +115,32 @@ fn scheme_host_port_method_path_and_query_decide() {
         Rules::default(),
     );
     for position in 0..5 {
-        let exchange = &asker.exchanges[position];
+        let exchange = &client.exchanges[position];
         let (method, url) = (exchange.method.clone(), exchange.url.to_string());
-        assert_eq!(asker.ask(&method, &url), found(position, How::Exact));
+        assert_eq!(client.answer(&method, &url), matched(position, How::Exact));
     }
 }
 
 #[test]
 fn a_repeated_request_gets_the_sequence_then_its_last() {
     let url = "https://a.test/poll";
-    let mut asker = Asker::new(recording(&[("GET", url); 3]), Rules::default());
-    let answers: Vec<Answer> = (0..5).map(|_| asker.ask("GET", url)).collect();
-    assert_eq!(answers, [0, 1, 2, 2, 2].map(|at| found(at, How::Exact)));
+    let mut client = Client::new(recording(&[("GET", url); 3]), Rules::default());
+    let answers: Vec<Answer> = (0..5).map(|_| client.answer("GET", url)).collect();
+    assert_eq!(answers, [0, 1, 2, 2, 2].map(|at| matched(at, How::Exact)));
 }
 
 #[test]
 fn head_is_answered_from_get() {
-    let mut asker = Asker::new(recording(&[("GET", "https://a.test/")]), Rules::default());
-    assert_eq!(asker.ask("HEAD", "https://a.test/"), found(0, How::Head));
+    let mut client = Client::new(recording(&[("GET", "https://a.test/")]), Rules::default());
+    assert_eq!(
+        client.answer("HEAD", "https://a.test/"),
+        matched(0, How::Head)
+    );
 }
 
 #[test]
 fn the_most_alike_query_answers_and_cache_busters_do_not_count() {
-    let mut asker = Asker::new(
+    let mut client = Client::new(
         recording(&[
             ("GET", "https://a.test/x?a=1&b=2&_=1519210645123"),
             ("GET", "https://a.test/x?a=1&b=3&_=1519210645124"),
@@ -146,15 +149,18 @@ fn the_most_alike_query_answers_and_cache_busters_do_not_count() {
     );
     let with = |rest: &str| format!("https://a.test/x?{rest}");
     assert_eq!(
-        asker.ask("GET", &with("_=1700000000000&b=3&a=1")),
-        found(1, How::CacheBuster)
+        client.answer("GET", &with("_=1700000000000&b=3&a=1")),
+        matched(1, How::CacheBuster)
     );
     assert_eq!(
-        asker.ask("GET", &with("a=1&b=2")),
-        found(0, How::CacheBuster)
+        client.answer("GET", &with("a=1&b=2")),
+        matched(0, How::CacheBuster)
     );
-    assert_eq!(asker.ask("GET", &with("b=3&c=4")), found(1, How::Query));
-    assert_eq!(asker.ask("GET", &with("z=9")), found(0, How::Query));
+    assert_eq!(
+        client.answer("GET", &with("b=3&c=4")),
+        matched(1, How::Query)
+    );
+    assert_eq!(client.answer("GET", &with("z=9")), matched(0, How::Query));
 }
 
 #[test]
@@ -163,28 +169,28 @@ fn a_prefix_answers_only_where_it_is_allowed() {
         ("GET", "https://a.test/list/1"),
         ("GET", "https://a.test/list/22"),
     ];
-    let mut strict = Asker::new(recording(&recorded), Rules::default());
+    let mut strict = Client::new(recording(&recorded), Rules::default());
     let miss = Miss {
         nearest_url: Some("https://a.test/list/22".into()),
         difference: "path",
     };
     assert_eq!(
-        strict.ask("GET", "https://a.test/list/23"),
+        strict.answer("GET", "https://a.test/list/23"),
         Answer::Miss(miss)
     );
     let rules = Rules {
         longest_prefix: true,
     };
-    let mut lenient = Asker::new(recording(&recorded), rules);
+    let mut lenient = Client::new(recording(&recorded), rules);
     assert_eq!(
-        lenient.ask("GET", "https://a.test/list/23"),
-        found(1, How::Prefix)
+        lenient.answer("GET", "https://a.test/list/23"),
+        matched(1, How::Prefix)
     );
 }
 
 #[test]
 fn a_miss_names_what_differs() {
-    let mut asker = Asker::new(
+    let mut client = Client::new(
         recording(&[("GET", "https://a.test/x"), ("GET", "https://b.test/y?q=1")]),
         Rules::default(),
     );
@@ -211,7 +217,7 @@ fn a_miss_names_what_differs() {
             "origin and path",
         ),
     ] {
-        let Answer::Miss(miss) = asker.ask(method, url) else {
+        let Answer::Miss(miss) = client.answer(method, url) else {
             panic!("{method} {url} matched");
         };
         assert_eq!(
@@ -219,8 +225,8 @@ fn a_miss_names_what_differs() {
             (Some(nearest), expected)
         );
     }
-    let mut empty = Asker::new(Vec::new(), Rules::default());
-    let Answer::Miss(miss) = empty.ask("GET", "https://a.test/") else {
+    let mut empty = Client::new(Vec::new(), Rules::default());
+    let Answer::Miss(miss) = empty.answer("GET", "https://a.test/") else {
         panic!()
     };
     assert_eq!(miss.nearest_url, None);
@@ -228,7 +234,7 @@ fn a_miss_names_what_differs() {
 
 #[test]
 fn a_preflight_is_answered_for_recorded_urls_only() {
-    let mut asker = Asker::new(
+    let mut client = Client::new(
         recording(&[("POST", "https://a.test/api?x=1")]),
         Rules::default(),
     );
@@ -236,13 +242,13 @@ fn a_preflight_is_answered_for_recorded_urls_only() {
         ("origin", "https://b.test"),
         ("access-control-request-method", "POST"),
     ];
-    let answer = asker.ask_with("OPTIONS", "https://a.test/api?x=2", &headers, b"");
+    let answer = client.answer_with("OPTIONS", "https://a.test/api?x=2", &headers, b"");
     assert_eq!(answer, Answer::Preflight);
     assert_eq!(
-        asker.ask("OPTIONS", "https://a.test/api?x=1").how(),
+        client.answer("OPTIONS", "https://a.test/api?x=1").how(),
         How::Miss
     );
-    let answer = asker.ask_with("OPTIONS", "https://a.test/other", &headers, b"");
+    let answer = client.answer_with("OPTIONS", "https://a.test/other", &headers, b"");
     assert_eq!(answer.how(), How::Miss);
 }
 
@@ -258,10 +264,10 @@ fn vary_chooses_where_the_recording_has_the_choice() {
             .response_headers
             .push(Header::new("Vary", "accept-language, cookie"));
     }
-    let mut asker = Asker::new(exchanges, Rules::default());
+    let mut client = Client::new(exchanges, Rules::default());
     for (language, at) in [("en", 1), ("de", 0), ("en", 1), ("de", 0)] {
-        let answer = asker.ask_with("GET", url, &[("accept-language", language)], b"");
-        assert_eq!(answer, found(at, How::Exact), "{language}");
+        let answer = client.answer_with("GET", url, &[("accept-language", language)], b"");
+        assert_eq!(answer, matched(at, How::Exact), "{language}");
     }
 }
 
@@ -274,10 +280,10 @@ fn recorded_304_and_206_answer_only_who_asks_for_them() {
     exchanges[1]
         .request_headers
         .push(Header::new("range", "bytes=0-1"));
-    let mut asker = Asker::new(exchanges, Rules::default());
-    assert_eq!(asker.ask("GET", url), found(2, How::Exact));
-    let answer = asker.ask_with("GET", url, &[("range", "bytes=0-1")], b"");
-    assert_eq!(answer, found(1, How::Exact));
+    let mut client = Client::new(exchanges, Rules::default());
+    assert_eq!(client.answer("GET", url), matched(2, How::Exact));
+    let answer = client.answer_with("GET", url, &[("range", "bytes=0-1")], b"");
+    assert_eq!(answer, matched(1, How::Exact));
 }
 
 #[test]
@@ -286,16 +292,16 @@ fn the_most_alike_body_answers_a_post() {
     let mut exchanges = recording(&[("POST", url), ("POST", url)]);
     exchanges[0].request_body = Bytes::from_static(b"{\"query\":\"user\"}");
     exchanges[1].request_body = Bytes::from_static(b"{\"query\":\"feed\"}");
-    let mut asker = Asker::new(exchanges, Rules::default());
-    let answer = asker.ask_with("POST", url, &[], b"{\"query\":\"feed\"}");
-    assert_eq!(answer, found(1, How::Exact));
-    let answer = asker.ask_with("POST", url, &[], b"{\"query\":\"user\",\"id\":1}");
-    assert_eq!(answer, found(0, How::Body));
+    let mut client = Client::new(exchanges, Rules::default());
+    let answer = client.answer_with("POST", url, &[], b"{\"query\":\"feed\"}");
+    assert_eq!(answer, matched(1, How::Exact));
+    let answer = client.answer_with("POST", url, &[], b"{\"query\":\"user\",\"id\":1}");
+    assert_eq!(answer, matched(0, How::Body));
 }
 
 #[test]
 fn an_equal_meaning_comes_before_what_is_most_alike() {
-    let mut asker = Asker::new(
+    let mut client = Client::new(
         recording(&[
             ("GET", "https://a.test/css?family=Lato%7CRoboto&x=1&y=2"),
             ("GET", "https://a.test/css?family=Lato%7CArvo"),
@@ -308,12 +314,12 @@ fn an_equal_meaning_comes_before_what_is_most_alike() {
         ("https://a.test/css?family=Lato|Roboto&x=1&y=2", 0),
         ("https://a.test/%C3%BC?a[]=1", 2),
     ] {
-        assert_eq!(asker.ask("GET", url), found(at, How::Exact), "{url}");
+        assert_eq!(client.answer("GET", url), matched(at, How::Exact), "{url}");
     }
-    let other = asker.ask("GET", "https://a.test/css?family=Lato|Open");
+    let other = client.answer("GET", "https://a.test/css?family=Lato|Open");
     assert_eq!(other.how(), How::Query);
-    let other = asker.ask("GET", "https://a.test/css?cb=42&family=Lato|Arvo");
-    assert_eq!(other, found(1, How::CacheBuster));
+    let other = client.answer("GET", "https://a.test/css?cb=42&family=Lato|Arvo");
+    assert_eq!(other, matched(1, How::CacheBuster));
 }
 
 #[test]
@@ -332,7 +338,7 @@ fn bodies_of_several_parts_are_compared_without_their_boundary() {
         exchange.request_headers.push(header);
         exchange.request_body = parts(boundary, value).into();
     }
-    let mut asker = Asker::new(exchanges, Rules::default());
+    let mut client = Client::new(exchanges, Rules::default());
     for (boundary, value, at, how) in [
         ("BBBA", "red", 0, How::Exact),
         ("AAAB", "blue", 1, How::Exact),
@@ -340,8 +346,8 @@ fn bodies_of_several_parts_are_compared_without_their_boundary() {
     ] {
         let kind = kind(boundary);
         let body = parts(boundary, value);
-        let answer = asker.ask_with("POST", url, &[("content-type", &kind)], body.as_bytes());
-        assert_eq!(answer, found(at, how), "{value}");
+        let answer = client.answer_with("POST", url, &[("content-type", &kind)], body.as_bytes());
+        assert_eq!(answer, matched(at, how), "{value}");
     }
 }
 
@@ -365,7 +371,7 @@ fn parameters_of_forms_are_alike_in_any_order() {
         exchange.request_headers.push(Header::new(form.0, form.1));
         exchange.request_body = body.into();
     }
-    let mut asker = Asker::new(exchanges, Rules::default());
+    let mut client = Client::new(exchanges, Rules::default());
     for (body, at, how) in [
         ("a=1&b=x+y&c=3", 0, How::Exact),
         ("b=x%20y&a=1&c=3", 0, How::Body),
@@ -374,13 +380,13 @@ fn parameters_of_forms_are_alike_in_any_order() {
         ("_=1700000007&n=1", 4, How::Body),
         ("b=x+q&a=1&c=3", 1, How::Body),
     ] {
-        let answer = asker.ask_with("POST", url, &[form], body.as_bytes());
-        assert_eq!(answer, found(at, how), "{body}");
+        let answer = client.answer_with("POST", url, &[form], body.as_bytes());
+        assert_eq!(answer, matched(at, how), "{body}");
     }
     // In another type letters are compared, as nothing is known of its syntax.
     let text = ("content-type", "text/plain");
-    let answer = asker.ask_with("POST", url, &[text], b"b=x+y&a=1&c=3");
-    assert_eq!(answer, found(1, How::Body));
+    let answer = client.answer_with("POST", url, &[text], b"b=x+y&a=1&c=3");
+    assert_eq!(answer, matched(1, How::Body));
 }
 
 #[test]
@@ -388,13 +394,13 @@ fn a_304_is_no_answer_to_who_has_nothing() {
     let url = "https://a.test/x";
     let mut exchanges = recording(&[("GET", url)]);
     exchanges[0].status = 304;
-    let mut asker = Asker::new(exchanges, Rules::default());
-    let Answer::Miss(miss) = asker.ask("GET", url) else {
+    let mut client = Client::new(exchanges, Rules::default());
+    let Answer::Miss(miss) = client.answer("GET", url) else {
         panic!("a 304")
     };
     assert_eq!(miss.difference, "condition");
-    let answer = asker.ask_with("GET", url, &[("if-none-match", "\"1\"")], b"");
-    assert_eq!(answer, found(0, How::Exact));
+    let answer = client.answer_with("GET", url, &[("if-none-match", "\"1\"")], b"");
+    assert_eq!(answer, matched(0, How::Exact));
 }
 
 #[test]

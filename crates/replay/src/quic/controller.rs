@@ -65,7 +65,7 @@ struct FlowController {
 }
 
 impl FlowController {
-    fn own(&self, instant: Instant) -> OwnInstant {
+    fn to_own_instant(&self, instant: Instant) -> OwnInstant {
         let since = instant.saturating_duration_since(self.started);
         OwnInstant::from_nanos(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
     }
@@ -77,7 +77,7 @@ impl FlowController {
 
 impl Controller for FlowController {
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, number: u64) {
-        self.now = self.own(now);
+        self.now = self.to_own_instant(now);
         self.flow.on_packet_sent(self.now, number, bytes.into());
         self.sent_after_handshake |= self.meter.is_ready();
         let full = u64::from(bytes) * 10 >= self.packet_bytes * 9;
@@ -98,13 +98,13 @@ impl Controller for FlowController {
         _app_limited: bool,
         _rtt: &RttEstimator,
     ) {
-        let (now, sent) = (self.own(now), self.own(sent));
+        let (now, sent) = (self.to_own_instant(now), self.to_own_instant(sent));
         self.flow.on_packet_acked(now, number, sent, None);
         self.first_flight.on_packet_acked(sent);
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _: Option<u64>) {
-        self.now = self.own(now);
+        self.now = self.to_own_instant(now);
         self.flow
             .on_acks_end(self.now, Some(in_flight), app_limited);
         if let Some(rtt) = self.flow.rtt_min() {
@@ -128,7 +128,7 @@ impl Controller for FlowController {
         lost_bytes: u64,
         _largest_lost: u64,
     ) {
-        let now = self.own(now);
+        let now = self.to_own_instant(now);
         if is_ecn {
             self.flow.on_mark(now);
         } else {

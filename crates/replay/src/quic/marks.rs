@@ -23,15 +23,15 @@ impl AsyncUdpSocket for WithoutMarks {
         &mut self,
         context: &mut Context<'_>,
         buffers: &mut [IoSliceMut<'_>],
-        told: &mut [RecvMeta],
+        received: &mut [RecvMeta],
     ) -> Poll<io::Result<usize>> {
-        let received = self.0.poll_recv(context, buffers, told);
-        if let Poll::Ready(Ok(count)) = received {
-            for each in &mut told[..count] {
-                each.ecn = None;
+        let polled = self.0.poll_recv(context, buffers, received);
+        if let Poll::Ready(Ok(count)) = polled {
+            for meta in &mut received[..count] {
+                meta.ecn = None;
             }
         }
-        received
+        polled
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {

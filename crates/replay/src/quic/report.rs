@@ -102,7 +102,7 @@ impl Drop for Report {
             receive_window_bytes: self.watches.offered.get().copied(),
             receive_window_limited_ms: Some(ms(self.gate.refused_time())),
             send_buffer_limited_ms: Some(ms(self.gate.dry_time())),
-            unsent_bytes_max: Some(self.gate.unsent_most() as u64),
+            unsent_bytes_max: Some(self.gate.unsent_max() as u64),
             rtt_ms_min: self.watches.meter.rtt_ms_min(),
             rtt_ms_smoothed: stats.as_ref().map(|stats| stats.rtt.as_secs_f64() * 1e3),
             tls_version: connected.then_some("1.3"),

@@ -32,7 +32,7 @@ impl PacketKey for WatchedKey {
         if buffer.first().is_some_and(|first| first & LONG_HEADER == 0) {
             let end = buffer.len().saturating_sub(self.inner.tag_len());
             let payload = buffer.get(header_bytes..end).unwrap_or_default();
-            frames(payload, |frame| (self.on_sent)(frame));
+            read_frames(payload, |frame| (self.on_sent)(frame));
         }
         self.inner.encrypt(path, packet, buffer, header_bytes);
     }
@@ -62,51 +62,55 @@ impl PacketKey for WatchedKey {
 
 /// Reports every stream frame in a packet's payload. A frame of unknown type ends the scan, since
 /// its length is unknown: noq is configured to send none, and writes its stream frames last.
-fn frames(mut rest: &[u8], mut on_frame: impl FnMut(SentFrame)) {
-    while next(&mut rest, &mut on_frame).is_some() {}
+fn read_frames(mut rest: &[u8], mut on_frame: impl FnMut(SentFrame)) {
+    while read_frame(&mut rest, &mut on_frame).is_some() {}
 }
 
 /// Reads one frame (RFC 9000, section 19); `None` at the end or if it cannot be parsed.
-fn next(rest: &mut &[u8], on_frame: &mut impl FnMut(SentFrame)) -> Option<()> {
-    let kind = number(rest)?;
+fn read_frame(rest: &mut &[u8], on_frame: &mut impl FnMut(SentFrame)) -> Option<()> {
+    let kind = read_varint(rest)?;
     match kind {
         // Padding, ping, handshake done.
         0x00 | 0x01 | 0x1e => {}
         0x02 | 0x03 => {
-            numbers(rest, 2)?;
-            let ranges = number(rest)?;
-            numbers(rest, 1 + 2 * ranges)?;
-            numbers(rest, if kind == 0x03 { 3 } else { 0 })?;
+            skip_varints(rest, 2)?;
+            let ranges = read_varint(rest)?;
+            skip_varints(rest, 1 + 2 * ranges)?;
+            skip_varints(rest, if kind == 0x03 { 3 } else { 0 })?;
         }
         0x04 => {
-            let stream = number(rest)?;
-            numbers(rest, 2)?;
+            let stream = read_varint(rest)?;
+            skip_varints(rest, 2)?;
             on_frame(SentFrame::Reset(stream));
         }
-        0x05 | 0x11 | 0x15 => numbers(rest, 2)?,
+        0x05 | 0x11 | 0x15 => skip_varints(rest, 2)?,
         0x06 => {
-            number(rest)?;
-            let length = number(rest)?;
+            read_varint(rest)?;
+            let length = read_varint(rest)?;
             skip(rest, length)?;
         }
         0x07 => {
-            let length = number(rest)?;
+            let length = read_varint(rest)?;
             skip(rest, length)?;
         }
         0x08..=0x0f => {
-            let stream = number(rest)?;
-            let offset = if kind & 0x04 != 0 { number(rest)? } else { 0 };
+            let stream = read_varint(rest)?;
+            let offset = if kind & 0x04 != 0 {
+                read_varint(rest)?
+            } else {
+                0
+            };
             let length = if kind & 0x02 != 0 {
-                number(rest)?
+                read_varint(rest)?
             } else {
                 rest.len() as u64
             };
             skip(rest, length)?;
             on_frame(SentFrame::Stream(stream, offset + length));
         }
-        0x10 | 0x12 | 0x13 | 0x14 | 0x16 | 0x17 | 0x19 => numbers(rest, 1)?,
+        0x10 | 0x12 | 0x13 | 0x14 | 0x16 | 0x17 | 0x19 => skip_varints(rest, 1)?,
         0x18 => {
-            numbers(rest, 2)?;
+            skip_varints(rest, 2)?;
             let length = u64::from(*rest.first()?);
             skip(rest, 1 + length + 16)?;
         }
@@ -117,7 +121,7 @@ fn next(rest: &mut &[u8], on_frame: &mut impl FnMut(SentFrame)) -> Option<()> {
 }
 
 /// Reads a variable-length integer (RFC 9000, section 16).
-pub(super) fn number(rest: &mut &[u8]) -> Option<u64> {
+pub(super) fn read_varint(rest: &mut &[u8]) -> Option<u64> {
     let first = *rest.first()?;
     let length = 1usize << (first >> 6);
     let (bytes, after) = rest.split_at_checked(length)?;
@@ -130,9 +134,9 @@ pub(super) fn number(rest: &mut &[u8]) -> Option<u64> {
     Some(value)
 }
 
-fn numbers(rest: &mut &[u8], count: u64) -> Option<()> {
+fn skip_varints(rest: &mut &[u8], count: u64) -> Option<()> {
     for _ in 0..count {
-        number(rest)?;
+        read_varint(rest)?;
     }
     Some(())
 }
@@ -146,10 +150,10 @@ fn skip(rest: &mut &[u8], bytes: u64) -> Option<()> {
 mod tests {
     use super::*;
 
-    fn seen(payload: &[u8]) -> Vec<SentFrame> {
-        let mut seen = Vec::new();
-        frames(payload, |frame| seen.push(frame));
-        seen
+    fn frames_of(payload: &[u8]) -> Vec<SentFrame> {
+        let mut frames = Vec::new();
+        read_frames(payload, |frame| frames.push(frame));
+        frames
     }
 
     #[test]
@@ -166,7 +170,7 @@ mod tests {
         payload.extend([0x0e, 0x00, 0x41, 0x00, 0x03, 7, 7, 7]);
         payload.extend([0x09, 0x04, 9, 9, 9, 9, 9]);
         assert_eq!(
-            seen(&payload),
+            frames_of(&payload),
             [
                 SentFrame::Reset(8),
                 SentFrame::Stream(0, 0x103),
@@ -177,8 +181,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_ends_the_packet() {
-        assert_eq!(seen(&[0x40, 0xaf, 1, 2, 3]), []);
-        assert_eq!(seen(&[0x0e, 0x00, 0x00, 0x05, 1]), []);
-        assert_eq!(seen(&[]), []);
+        assert_eq!(frames_of(&[0x40, 0xaf, 1, 2, 3]), []);
+        assert_eq!(frames_of(&[0x0e, 0x00, 0x00, 0x05, 1]), []);
+        assert_eq!(frames_of(&[]), []);
     }
 }

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// The longest wait of a server that ends for its connections, which only send GOAWAY.
-const GOODBYE_MAX: Duration = Duration::from_millis(200);
+const GOAWAY_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Accepts connections on one endpoint until `stopping`, or until it is dropped, which drops every
 /// connection.
@@ -76,7 +76,7 @@ pub(super) async fn accept(
         connections.spawn(serve(incoming, config, report, stopped.clone()));
     }
     let ended = async { while connections.join_next().await.is_some() {} };
-    let _ = tokio::time::timeout(GOODBYE_MAX, ended).await;
+    let _ = tokio::time::timeout(GOAWAY_TIMEOUT, ended).await;
 }
 
 async fn serve(
@@ -148,7 +148,7 @@ async fn serve(
     // The flight of the handshake waits, for microseconds, until our settings are in it: behind it
     // they might arrive after the client's first requests, since other connections' flights go
     // between.
-    let begun = || {
+    let on_begun = || {
         report.watches.meter.release();
         // Changes nothing, but wakes the sending task.
         connection.set_max_concurrent_uni_streams(UNIDIRECTIONAL_STREAMS_MAX.into());
@@ -160,7 +160,7 @@ async fn serve(
         // A request in the datagram that completes the handshake is not early.
         biased;
         () = handshake => {}
-        () = http3.run(&stack, &early, stopping, begun) => {}
+        () = http3.run(&stack, &early, stopping, on_begun) => {}
         () = keep_little_unsent(&connection, &meter, &gate, packet_bytes) => {}
         () = watch(&gate) => {}
     }
@@ -208,6 +208,6 @@ async fn keep_little_unsent(
 async fn watch(gate: &Gate) {
     loop {
         tokio::time::sleep(STALL_INTERVAL).await;
-        gate.look_for_stall();
+        gate.check_stall();
     }
 }

@@ -1,7 +1,7 @@
 //! The TLS session of a QUIC connection, observed for what the client's hello offers, which noq
 //! does not expose.
 
-use super::sent_frames::{OnSent, WatchedKey, number};
+use super::sent_frames::{OnSent, WatchedKey, read_varint};
 use crate::tls::HelloWatch;
 use noq::crypto::rustls::QuicServerConfig;
 use noq::crypto::{
@@ -52,7 +52,7 @@ struct WatchedSession {
 }
 
 impl WatchedSession {
-    fn watched(&self, inner: Box<dyn PacketKey>) -> Box<dyn PacketKey> {
+    fn watch(&self, inner: Box<dyn PacketKey>) -> Box<dyn PacketKey> {
         let on_sent = self.on_sent.clone();
         Box::new(WatchedKey { inner, on_sent })
     }
@@ -100,13 +100,13 @@ impl Session for WatchedSession {
 
     fn write_handshake(&mut self, buf: &mut Vec<u8>) -> Option<Keys> {
         let mut keys = self.inner.write_handshake(buf)?;
-        keys.packet.local = self.watched(keys.packet.local);
+        keys.packet.local = self.watch(keys.packet.local);
         Some(keys)
     }
 
     fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
         let mut keys = self.inner.next_1rtt_keys()?;
-        keys.local = self.watched(keys.local);
+        keys.local = self.watch(keys.local);
         Some(keys)
     }
 
@@ -132,10 +132,10 @@ fn initial_max_data(parameters: &TransportParameters) -> Option<u64> {
     parameters.write(&mut written);
     let mut rest = &written[..];
     loop {
-        let (name, length) = (number(&mut rest)?, number(&mut rest)?);
+        let (name, length) = (read_varint(&mut rest)?, read_varint(&mut rest)?);
         let (mut value, after) = rest.split_at_checked(usize::try_from(length).ok()?)?;
         if name == INITIAL_MAX_DATA {
-            return number(&mut value);
+            return read_varint(&mut value);
         }
         rest = after;
     }

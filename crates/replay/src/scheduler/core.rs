@@ -31,7 +31,7 @@ pub struct Scheduler {
     /// Bytes that the transport accepted and has not sent.
     unsent: usize,
     /// The most bytes that were granted and not sent.
-    unsent_most: usize,
+    unsent_max: usize,
     clock: u64,
 }
 
@@ -46,7 +46,7 @@ struct Stream {
     /// Bytes granted and not yet accepted by the transport.
     pending: usize,
     /// Whether the transport accepted any bytes of it.
-    begun: bool,
+    has_begun: bool,
     wants: bool,
     stalled: bool,
     /// Whether the response requests no more; kept for the bytes still pending.
@@ -61,7 +61,7 @@ impl Scheduler {
             free: Vec::new(),
             room,
             unsent: 0,
-            unsent_most: 0,
+            unsent_max: 0,
             clock: 0,
         }
     }
@@ -75,7 +75,7 @@ impl Scheduler {
             turn: opened,
             remaining: bytes,
             pending: 0,
-            begun: false,
+            has_begun: false,
             wants: false,
             stalled: false,
             closed: false,
@@ -96,7 +96,7 @@ impl Scheduler {
     }
 
     /// Marks a response as ready for more bytes.
-    pub fn want(&mut self, id: StreamId) {
+    pub fn mark_ready(&mut self, id: StreamId) {
         if let Some(stream) = self.stream(id) {
             stream.wants = true;
             stream.stalled = false;
@@ -107,12 +107,12 @@ impl Scheduler {
     pub fn on_taken(&mut self, id: StreamId, bytes: usize) {
         if let Some(stream) = self.stream(id) {
             stream.pending = stream.pending.saturating_sub(bytes);
-            stream.begun = true;
+            stream.has_begun = true;
             stream.stalled = false;
             self.forget_if_done(id);
         }
         let waiting = self.pending() + self.unsent;
-        self.unsent_most = self.unsent_most.max(waiting);
+        self.unsent_max = self.unsent_max.max(waiting);
     }
 
     /// Records the bytes that the transport holds unsent, heads and control frames included.
@@ -122,8 +122,8 @@ impl Scheduler {
 
     /// Returns the most bytes granted and not sent so far, observed whenever the transport accepted
     /// some.
-    pub fn unsent_most(&self) -> usize {
-        self.unsent_most
+    pub fn unsent_max(&self) -> usize {
+        self.unsent_max
     }
 
     /// Returns the limits of what may be queued below.
@@ -133,7 +133,7 @@ impl Scheduler {
 
     /// Returns whether a response would continue if less were unsent.
     pub fn is_held_back(&self) -> bool {
-        !self.room.is_left(self.pending(), self.unsent) && self.next().is_some()
+        !self.room.has_room(self.pending(), self.unsent) && self.next().is_some()
     }
 
     /// Closes a response, complete or cancelled; its granted bytes count until they are accepted.
@@ -154,8 +154,12 @@ impl Scheduler {
 
     /// Returns whether a response has begun and is not completely accepted.
     pub fn has_more(&self) -> bool {
-        let mut begun = self.streams.iter().flatten().filter(|stream| stream.begun);
-        begun.any(|stream| stream.remaining > 0 || stream.pending > 0)
+        let mut has_begun = self
+            .streams
+            .iter()
+            .flatten()
+            .filter(|stream| stream.has_begun);
+        has_begun.any(|stream| stream.remaining > 0 || stream.pending > 0)
     }
 
     /// Handles a stall: bytes are pending, but none was accepted for long. The clients of those
@@ -172,7 +176,7 @@ impl Scheduler {
 
     /// Returns the next grant, if there is one; to be called until there is none.
     pub fn poll_grant(&mut self) -> Option<Grant> {
-        if !self.room.is_left(self.pending(), self.unsent) {
+        if !self.room.has_room(self.pending(), self.unsent) {
             return None;
         }
         let at = self.next()?;

@@ -120,7 +120,7 @@ impl Gate {
         if let Some(bytes) = state.granted.remove(&id) {
             return Poll::Ready(bytes);
         }
-        state.scheduler.want(id);
+        state.scheduler.mark_ready(id);
         let others = state.advance();
         let own = state.granted.remove(&id);
         if own.is_none() {
@@ -199,14 +199,14 @@ impl Gate {
         let unsent = sending.unsent();
         state.scheduler.on_unsent(unsent);
         let woken = state.advance();
-        state.look_for_idleness();
+        state.update_idle_times();
         drop(state);
         woken.into_iter().for_each(Waker::wake);
     }
 
     /// Returns the most bytes granted and not sent, in whichever layer.
-    pub fn unsent_most(&self) -> usize {
-        self.lock().scheduler.unsent_most()
+    pub fn unsent_max(&self) -> usize {
+        self.lock().scheduler.unsent_max()
     }
 
     /// Returns whether a response would continue if less were unsent.
@@ -240,14 +240,14 @@ impl Gate {
         }
         state.scheduler.close(id);
         let woken = state.advance();
-        state.look_for_idleness();
+        state.update_idle_times();
         drop(state);
         woken.into_iter().for_each(Waker::wake);
     }
 
     /// Checks for a stall; to be called at intervals. If nothing moved since the last call though
     /// responses wait, those whose clients do not read lose their place.
-    pub fn look_for_stall(&self) {
+    pub fn check_stall(&self) {
         let mut state = self.lock();
         if std::mem::take(&mut state.moved) || !state.scheduler.on_stall() {
             return;
@@ -267,10 +267,10 @@ impl Gate {
 
 impl State {
     /// Updates whether the transport is idle though it could send, and why.
-    fn look_for_idleness(&mut self) {
+    fn update_idle_times(&mut self) {
         let has_more = self.scheduler.has_more();
         if let Some(sending) = &mut self.sending {
-            sending.look_for_idleness(has_more, Instant::now());
+            sending.update_idle_times(has_more, Instant::now());
         }
     }
 
@@ -282,7 +282,7 @@ impl State {
         let mut woken = Vec::new();
         while let Some(Grant { stream, bytes }) = self.queue.front().copied() {
             if let Some(sending) = &mut self.sending
-                && !sending.hand_over(stream)
+                && !sending.try_hand_over(stream)
             {
                 break;
             }

@@ -14,7 +14,7 @@ pub use body::ReplyBody;
 pub use gate::Gate;
 pub use priority::Priority;
 pub use room::Room;
-pub use update::{H2Frames, H2Seen};
+pub use update::{H2Event, H2Frames};
 
 /// The bytes of a body that are passed to a protocol at once. Small, because a more urgent response
 /// waits for it: 8 kB take 140 ms at 0.468 Mbit/s. With HTTP/2's frame header it fills whole TLS

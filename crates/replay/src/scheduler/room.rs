@@ -50,7 +50,7 @@ impl Room {
     }
 
     /// Returns whether another chunk may be granted.
-    pub fn is_left(&self, pending: usize, unsent: usize) -> bool {
+    pub fn has_room(&self, pending: usize, unsent: usize) -> bool {
         let waiting = || pending.div_ceil(self.chunk_bytes) * self.chunk_wire_bytes + unsent;
         let fits = self.threshold_bytes().is_none_or(|most| waiting() <= most);
         pending < self.pending_bytes_max && fits
@@ -80,7 +80,7 @@ mod tests {
             assert!(wire <= room.chunk_wire_bytes, "{room:?}");
             assert!(room.chunk_wire_bytes * PARTS <= unsent as usize);
             let mut pending = 0;
-            while room.is_left(pending, 0) {
+            while room.has_room(pending, 0) {
                 pending += room.chunk_bytes;
             }
             assert!(pending > 0 && pending <= unsent as usize, "{room:?}");
@@ -91,6 +91,6 @@ mod tests {
     fn without_a_bound_a_chunk_fills_two_records_and_what_is_unsent_does_not_count() {
         let room = room(None, 4096);
         assert_eq!(room.chunk_bytes, CHUNK_BYTES);
-        assert!(room.is_left(0, usize::MAX / 2));
+        assert!(room.has_room(0, usize::MAX / 2));
     }
 }

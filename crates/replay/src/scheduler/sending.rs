@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Sending {
     /// Whether chunks leave in the order in which they were granted; else the transport decides.
     ordered: bool,
-    streams: HashMap<u64, Held>,
+    streams: HashMap<u64, StreamState>,
     numbers: HashMap<StreamId, u64>,
     unsent: u64,
     /// The response whose chunk the transport has not accepted yet.
@@ -50,7 +50,7 @@ impl Stopwatch {
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct StreamState {
     written: u64,
     /// The largest offset that was sent.
     sent: u64,
@@ -59,7 +59,7 @@ struct Held {
     closed: bool,
 }
 
-impl Held {
+impl StreamState {
     fn unsent(&self) -> u64 {
         self.written.saturating_sub(self.sent)
     }
@@ -92,7 +92,7 @@ impl Sending {
     }
 
     /// Updates the stopwatches; `has_more` is whether a response that has begun has more data.
-    pub fn look_for_idleness(&mut self, has_more: bool, now: Instant) {
+    pub fn update_idle_times(&mut self, has_more: bool, now: Instant) {
         let is_dry = self.unsent == 0;
         let is_refused = is_dry && !self.refused.is_empty();
         self.refused_watch.set(is_refused, now);
@@ -109,31 +109,33 @@ impl Sending {
 
     pub fn on_written(&mut self, stream: u64, bytes: u64) {
         self.refused.remove(&stream);
-        self.change(stream, |held| held.written += bytes);
+        self.change(stream, |stream_state| stream_state.written += bytes);
     }
 
     /// Records sent bytes; retransmissions do not count.
     pub fn on_sent(&mut self, stream: u64, end: u64) {
-        self.change(stream, |held| held.sent = held.sent.max(end));
+        self.change(stream, |stream_state| {
+            stream_state.sent = stream_state.sent.max(end)
+        });
     }
 
     pub fn on_reset(&mut self, stream: u64) {
         self.refused.remove(&stream);
-        if let Some(held) = self.streams.remove(&stream) {
-            self.unsent -= held.unsent();
+        if let Some(stream_state) = self.streams.remove(&stream) {
+            self.unsent -= stream_state.unsent();
         }
     }
 
     /// Changes a stream's state; streams without a response are the protocol's own and do not
     /// count.
-    fn change(&mut self, stream: u64, change: impl FnOnce(&mut Held)) {
-        let Some(held) = self.streams.get_mut(&stream) else {
+    fn change(&mut self, stream: u64, change: impl FnOnce(&mut StreamState)) {
+        let Some(stream_state) = self.streams.get_mut(&stream) else {
             return;
         };
-        let before = held.unsent();
-        change(held);
-        self.unsent = self.unsent + held.unsent() - before;
-        if held.closed && held.unsent() == 0 {
+        let before = stream_state.unsent();
+        change(stream_state);
+        self.unsent = self.unsent + stream_state.unsent() - before;
+        if stream_state.closed && stream_state.unsent() == 0 {
             self.streams.remove(&stream);
         }
     }
@@ -148,9 +150,9 @@ impl Sending {
             return;
         };
         self.refused.remove(&stream);
-        if let Some(held) = self.streams.get_mut(&stream) {
-            held.closed = true;
-            if held.unsent() == 0 {
+        if let Some(stream_state) = self.streams.get_mut(&stream) {
+            stream_state.closed = true;
+            if stream_state.unsent() == 0 {
                 self.streams.remove(&stream);
             }
         }
@@ -167,18 +169,20 @@ impl Sending {
     }
 
     /// Hands a chunk to a response if it is its turn, and returns whether it did.
-    pub fn hand_over(&mut self, id: StreamId) -> bool {
+    pub fn try_hand_over(&mut self, id: StreamId) -> bool {
         if !self.ordered {
             return true;
         }
-        let held = self.numbers.get(&id).and_then(|n| self.streams.get_mut(n));
-        let overtakes = |held: &&mut Held| held.has_body && held.unsent() > 0;
-        if self.handed.is_some() || (self.last != Some(id) && held.as_ref().is_some_and(overtakes))
+        let stream_state = self.numbers.get(&id).and_then(|n| self.streams.get_mut(n));
+        let overtakes =
+            |stream_state: &&mut StreamState| stream_state.has_body && stream_state.unsent() > 0;
+        if self.handed.is_some()
+            || (self.last != Some(id) && stream_state.as_ref().is_some_and(overtakes))
         {
             return false;
         }
-        if let Some(held) = held {
-            held.has_body = true;
+        if let Some(stream_state) = stream_state {
+            stream_state.has_body = true;
         }
         (self.handed, self.last) = (Some(id), Some(id));
         true
@@ -210,21 +214,21 @@ mod tests {
         sending.on_open(4, b);
         // A head is no chunk.
         sending.on_written(0, 10);
-        assert!(sending.hand_over(a));
-        assert!(!sending.hand_over(b), "one at a time");
+        assert!(sending.try_hand_over(a));
+        assert!(!sending.try_hand_over(b), "one at a time");
         sending.on_written(0, 100);
         sending.on_taken(a);
-        assert!(sending.hand_over(a), "nobody was given anything since");
+        assert!(sending.try_hand_over(a), "nobody was given anything since");
         sending.on_written(0, 100);
         sending.on_taken(a);
-        assert!(sending.hand_over(b));
+        assert!(sending.try_hand_over(b));
         sending.on_written(4, 100);
         sending.on_taken(b);
-        assert!(!sending.hand_over(a));
+        assert!(!sending.try_hand_over(a));
         sending.on_sent(0, 209);
-        assert!(!sending.hand_over(a));
+        assert!(!sending.try_hand_over(a));
         sending.on_sent(0, 210);
-        assert!(sending.hand_over(a));
+        assert!(sending.try_hand_over(a));
         assert_eq!(sending.unsent(), 100);
     }
 
@@ -236,16 +240,16 @@ mod tests {
         let at = |ms| start + Duration::from_millis(ms);
         sending.on_open(0, a);
         sending.on_written(0, 100);
-        sending.look_for_idleness(true, at(0));
+        sending.update_idle_times(true, at(0));
         sending.on_refused(0);
-        sending.look_for_idleness(true, at(10));
+        sending.update_idle_times(true, at(10));
         sending.on_sent(0, 100);
-        sending.look_for_idleness(true, at(30));
+        sending.update_idle_times(true, at(30));
         sending.on_written(0, 50);
-        sending.look_for_idleness(true, at(70));
+        sending.update_idle_times(true, at(70));
         sending.on_sent(0, 150);
-        sending.look_for_idleness(true, at(80));
-        sending.look_for_idleness(false, at(95));
+        sending.update_idle_times(true, at(80));
+        sending.update_idle_times(false, at(95));
         assert_eq!(sending.refused_time(at(200)), Duration::from_millis(40));
         assert_eq!(sending.dry_time(at(200)), Duration::from_millis(15));
     }

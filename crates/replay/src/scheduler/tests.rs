@@ -18,7 +18,7 @@ fn drain(scheduler: &mut Scheduler, ids: &[StreamId]) -> Vec<usize> {
     let mut order = Vec::new();
     loop {
         for id in ids {
-            scheduler.want(*id);
+            scheduler.mark_ready(*id);
         }
         let Some(grant) = scheduler.poll_grant() else {
             return order;
@@ -28,7 +28,7 @@ fn drain(scheduler: &mut Scheduler, ids: &[StreamId]) -> Vec<usize> {
     }
 }
 
-fn order_of(fields: &[&str]) -> Vec<usize> {
+fn grant_order(fields: &[&str]) -> Vec<usize> {
     let mut scheduler = Scheduler::new(ROOM);
     let open = |field: &&str| scheduler.open(priority(field), 2 * CHUNK as u64);
     let ids: Vec<StreamId> = fields.iter().map(open).collect();
@@ -37,10 +37,10 @@ fn order_of(fields: &[&str]) -> Vec<usize> {
 
 #[test]
 fn the_urgent_go_first_and_the_incremental_share() {
-    assert_eq!(order_of(&["u=5", "u=0", "u=3"]), [1, 1, 2, 2, 0, 0]);
-    assert_eq!(order_of(&["", "", ""]), [0, 0, 1, 1, 2, 2]);
-    assert_eq!(order_of(&["i", "i", "i"]), [0, 1, 2, 0, 1, 2]);
-    assert_eq!(order_of(&["i", "", "u=1, i"]), [2, 2, 1, 1, 0, 0]);
+    assert_eq!(grant_order(&["u=5", "u=0", "u=3"]), [1, 1, 2, 2, 0, 0]);
+    assert_eq!(grant_order(&["", "", ""]), [0, 0, 1, 1, 2, 2]);
+    assert_eq!(grant_order(&["i", "i", "i"]), [0, 1, 2, 0, 1, 2]);
+    assert_eq!(grant_order(&["i", "", "u=1, i"]), [2, 2, 1, 1, 0, 0]);
 }
 
 #[test]
@@ -48,13 +48,13 @@ fn a_less_urgent_response_does_not_slip_in_between_chunks() {
     let mut scheduler = Scheduler::new(ROOM);
     let urgent = scheduler.open(priority("u=0"), 300);
     let other = scheduler.open(priority("u=1"), 100);
-    scheduler.want(urgent);
-    scheduler.want(other);
+    scheduler.mark_ready(urgent);
+    scheduler.mark_ready(other);
     assert_eq!(scheduler.poll_grant().unwrap().stream, urgent);
     assert_eq!(scheduler.poll_grant(), None);
     scheduler.on_taken(urgent, 100);
     assert_eq!(scheduler.poll_grant(), None);
-    scheduler.want(urgent);
+    scheduler.mark_ready(urgent);
     assert_eq!(scheduler.poll_grant().unwrap().stream, urgent);
 }
 
@@ -63,10 +63,10 @@ fn no_more_is_pending_than_allowed() {
     let mut scheduler = Scheduler::new(ROOM);
     let id = scheduler.open(priority(""), 1000);
     for _ in 0..2 {
-        scheduler.want(id);
+        scheduler.mark_ready(id);
         assert!(scheduler.poll_grant().is_some());
     }
-    scheduler.want(id);
+    scheduler.mark_ready(id);
     assert_eq!(scheduler.poll_grant(), None);
     scheduler.on_taken(id, 50);
     assert!(scheduler.poll_grant().is_some());
@@ -78,17 +78,17 @@ fn a_client_that_does_not_read_one_response_gets_the_others() {
     let unread = scheduler.open(priority("u=0"), 1000);
     let other = scheduler.open(priority("u=7"), 100);
     for _ in 0..2 {
-        scheduler.want(unread);
+        scheduler.mark_ready(unread);
         scheduler.poll_grant().unwrap();
     }
-    scheduler.want(other);
+    scheduler.mark_ready(other);
     assert_eq!(scheduler.poll_grant(), None);
     assert!(scheduler.on_stall());
     assert_eq!(scheduler.poll_grant().unwrap().stream, other);
     // It gets its place back with the first byte that is read.
     let late = scheduler.open(priority("u=7"), 100);
     scheduler.on_taken(unread, 100);
-    scheduler.want(late);
+    scheduler.mark_ready(late);
     assert_eq!(scheduler.poll_grant(), None);
 }
 
@@ -99,12 +99,12 @@ fn a_closed_response_counts_until_its_bytes_are_taken_and_its_place_is_used_agai
         ..ROOM
     });
     let first = scheduler.open(priority(""), 1000);
-    scheduler.want(first);
+    scheduler.mark_ready(first);
     scheduler.poll_grant().unwrap();
     scheduler.close(first);
     scheduler.close(first);
     let second = scheduler.open(priority(""), 100);
-    scheduler.want(second);
+    scheduler.mark_ready(second);
     assert_eq!(scheduler.poll_grant(), None);
     scheduler.on_taken(first, 100);
     let third = scheduler.open(priority(""), 100);
@@ -123,7 +123,7 @@ fn what_is_unsent_below_keeps_the_next_chunk_back() {
     });
     let id = scheduler.open(priority(""), 1000);
     let grant = |scheduler: &mut Scheduler| {
-        scheduler.want(id);
+        scheduler.mark_ready(id);
         scheduler.poll_grant().is_some()
     };
     assert!(grant(&mut scheduler) && grant(&mut scheduler));
@@ -134,7 +134,7 @@ fn what_is_unsent_below_keeps_the_next_chunk_back() {
     assert!(!scheduler.is_held_back() && grant(&mut scheduler));
     assert!(!grant(&mut scheduler));
     scheduler.on_taken(id, CHUNK);
-    assert_eq!(scheduler.unsent_most(), 3 * CHUNK);
+    assert_eq!(scheduler.unsent_max(), 3 * CHUNK);
     scheduler.close(id);
     assert!(!scheduler.is_held_back(), "nobody waits");
 }

@@ -21,7 +21,7 @@ const UPDATE_BYTES_MAX: usize = 256;
 
 /// An event on one side of an HTTP/2 connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum H2Seen {
+pub enum H2Event {
     /// A stream's first field section is complete: the stream and its coded bytes.
     Head(u64, u64),
     /// A stream was reset.
@@ -46,16 +46,16 @@ pub struct H2Frames {
 
 impl H2Frames {
     /// Creates a parser of the client's frames, which begin with the preface.
-    pub fn of_client() -> Self {
+    pub fn client() -> Self {
         Self {
             preface_left: H2_PREFACE_BYTES,
             is_client: true,
-            ..Self::of_server()
+            ..Self::server()
         }
     }
 
     /// Creates a parser of the server's frames.
-    pub fn of_server() -> Self {
+    pub fn server() -> Self {
         Self {
             preface_left: 0,
             header: Vec::with_capacity(H2_HEADER_BYTES),
@@ -68,8 +68,8 @@ impl H2Frames {
         }
     }
 
-    /// Parses the next bytes and reports completed events to `tell`.
-    pub fn feed(&mut self, mut bytes: &[u8], mut tell: impl FnMut(H2Seen)) {
+    /// Parses the next bytes and reports completed events to `report`.
+    pub fn feed(&mut self, mut bytes: &[u8], mut report: impl FnMut(H2Event)) {
         let skipped = self.preface_left.min(bytes.len());
         self.preface_left -= skipped;
         bytes = &bytes[skipped..];
@@ -82,7 +82,7 @@ impl H2Frames {
                 if self.header.len() == H2_HEADER_BYTES {
                     let length = [0, self.header[0], self.header[1], self.header[2]];
                     self.payload_left = u32::from_be_bytes(length) as usize;
-                    self.on_header(&mut tell);
+                    self.on_header(&mut report);
                 }
             } else {
                 let (taken, rest) = bytes.split_at(self.payload_left.min(bytes.len()));
@@ -96,12 +96,12 @@ impl H2Frames {
                 bytes = rest;
             }
             if self.header.len() == H2_HEADER_BYTES && self.payload_left == 0 {
-                self.on_end(&mut tell);
+                self.on_end(&mut report);
             }
         }
     }
 
-    fn on_header(&mut self, tell: &mut impl FnMut(H2Seen)) {
+    fn on_header(&mut self, report: &mut impl FnMut(H2Event)) {
         let (kind, flags) = (self.header[3], self.header[4]);
         let stream = stream_id(&self.header[5..]);
         match kind {
@@ -115,7 +115,7 @@ impl H2Frames {
                 }
             }
             H2_CONTINUATION => self.section_bytes += self.payload_left as u64,
-            H2_RST_STREAM => tell(H2Seen::Reset(stream)),
+            H2_RST_STREAM => report(H2Event::Reset(stream)),
             _ => {}
         }
     }
@@ -130,17 +130,17 @@ impl H2Frames {
         }
     }
 
-    fn on_end(&mut self, tell: &mut impl FnMut(H2Seen)) {
+    fn on_end(&mut self, report: &mut impl FnMut(H2Event)) {
         if let Some((id, field)) = self.payload.split_at_checked(4)
             && self.header[3] == H2_PRIORITY_UPDATE
             && let Ok(field) = std::str::from_utf8(field)
         {
-            tell(H2Seen::Update(stream_id(id), Priority::parse(field)));
+            report(H2Event::Update(stream_id(id), Priority::parse(field)));
         }
         let is_section = matches!(self.header[3], H2_HEADERS | H2_CONTINUATION);
         if is_section && self.is_head && self.header[4] & END_HEADERS != 0 {
             let stream = stream_id(&self.header[5..]);
-            tell(H2Seen::Head(stream, self.section_bytes));
+            report(H2Event::Head(stream, self.section_bytes));
         }
         self.header.clear();
         self.payload.clear();
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn frame(kind: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-        flagged(
+        frame_with_flags(
             kind,
             if kind == H2_HEADERS { END_HEADERS } else { 0 },
             stream,
@@ -166,13 +166,13 @@ mod tests {
         )
     }
 
-    fn flagged(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    fn frame_with_flags(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
         let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
         let head = [&length[1..], &[kind, flags], &stream.to_be_bytes()].concat();
         [&head, payload].concat()
     }
 
-    fn in_pieces(bytes: &[u8], size: usize, mut feed: impl FnMut(&[u8])) {
+    fn feed_in_pieces(bytes: &[u8], size: usize, mut feed: impl FnMut(&[u8])) {
         bytes.chunks(size).for_each(&mut feed);
     }
 
@@ -195,22 +195,22 @@ mod tests {
             frame(H2_RST_STREAM, 1, &[0; 4]),
             frame(H2_HEADERS, 5, &[]),
             // Ten bytes of padding and a priority; the section continues in a second frame.
-            flagged(H2_HEADERS, PADDED | PRIORITY, 7, &[10; 100]),
-            flagged(H2_CONTINUATION, END_HEADERS, 7, &[0x82; 20]),
+            frame_with_flags(H2_HEADERS, PADDED | PRIORITY, 7, &[10; 100]),
+            frame_with_flags(H2_CONTINUATION, END_HEADERS, 7, &[0x82; 20]),
         ] {
             bytes.extend(part);
         }
         for size in [1, 2, 7, 9, 100, bytes.len()] {
-            let (mut frames, mut seen) = (H2Frames::of_client(), Vec::new());
-            in_pieces(&bytes, size, |piece| {
+            let (mut frames, mut seen) = (H2Frames::client(), Vec::new());
+            feed_in_pieces(&bytes, size, |piece| {
                 frames.feed(piece, |each| seen.push(each))
             });
             let expected = [
-                H2Seen::Head(1, 40),
-                H2Seen::Update(5, URGENT),
-                H2Seen::Reset(1),
-                H2Seen::Head(5, 0),
-                H2Seen::Head(7, 100 - 1 - 10 - 5 + 20),
+                H2Event::Head(1, 40),
+                H2Event::Update(5, URGENT),
+                H2Event::Reset(1),
+                H2Event::Head(5, 0),
+                H2Event::Head(7, 100 - 1 - 10 - 5 + 20),
             ];
             assert_eq!(seen, expected, "{size}");
         }
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn an_endless_update_is_not_kept() {
-        let mut frames = H2Frames::of_server();
+        let mut frames = H2Frames::server();
         let long = frame(H2_PRIORITY_UPDATE, 0, &[b' '; 100_000]);
         frames.feed(&long, |_| ());
         frames.feed(&long[..50_000], |_| ());

@@ -62,10 +62,10 @@ pub struct StackConfig {
     pub early_data: bool,
     /// Whether servers issue session tickets; without, as on a first visit, no connection is
     /// resumed.
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     pub session_tickets: bool,
     /// Whether the browser's priorities decide the order of responses; else all share equally.
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     pub priorities: bool,
     /// The key of the certificates.
     #[serde(default)]
@@ -75,7 +75,7 @@ pub struct StackConfig {
     pub certificate_chain_bytes: Option<ChainBytes>,
     /// Whether certificates carry all recorded names, so that connections coalesce as they did;
     /// else each carries its host's alone.
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     pub coalescing: bool,
     /// The delay before each response.
     #[serde(default)]
@@ -89,7 +89,7 @@ pub struct StackConfig {
     pub discovery: Discovery,
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 
@@ -292,7 +292,7 @@ impl StackConfig {
     }
 
     /// Returns whether responses announce the alternative service of their origin.
-    pub(crate) fn names_alt_svc(&self) -> bool {
+    pub(crate) fn announces_alt_svc(&self) -> bool {
         self.http_version == HttpVersion::H3 && self.alt_svc.unwrap_or(true)
     }
 

@@ -5,12 +5,12 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 /// Readings of `TCP_INFO` per round trip: a paced flight takes a third of one, so its span is
 /// measured to a tenth.
-const LOOKS_PER_RTT: u32 = 32;
+const READINGS_PER_RTT: u32 = 32;
 /// The shortest time between readings: the runtime's timers are no finer; a reading costs a
 /// microsecond.
-const LOOK_INTERVAL_MIN: Duration = Duration::from_millis(1);
+const READING_INTERVAL_MIN: Duration = Duration::from_millis(1);
 /// Four round trips of readings: without an acknowledgement by then, a packet was lost.
-const LOOKS_MAX: u32 = 4 * LOOKS_PER_RTT;
+const READINGS_MAX: u32 = 4 * READINGS_PER_RTT;
 
 /// The segments sent between the handshake's end and the first acknowledgement of one of them, with
 /// the part of the handshake that shares their window. The kernel keeps no such record, so
@@ -47,7 +47,7 @@ impl FirstFlight {
     }
 
     /// Updates the flight from a reading of `TCP_INFO`.
-    pub fn on_look(&mut self, info: &TcpInfo, now_ns: u64) {
+    pub fn on_reading(&mut self, info: &TcpInfo, now_ns: u64) {
         let Some((packets, bytes, window)) = self.base.filter(|_| !self.over) else {
             return;
         };
@@ -72,27 +72,27 @@ impl FirstFlight {
 
     /// Returns the segments observed to have left, and the time over which; `None` if there were
     /// none.
-    pub fn seen(&self) -> Option<(u32, f64)> {
+    pub fn measurement(&self) -> Option<(u32, f64)> {
         (self.packets > 0).then_some((self.packets, self.span_ns as f64 / 1e6))
     }
 }
 
 /// A timer for readings while a flight is under way.
 #[derive(Debug)]
-pub(super) struct Looks {
+pub(super) struct ReadingTimer {
     interval: Interval,
     left: u32,
 }
 
-impl Looks {
+impl ReadingTimer {
     /// Creates a timer for a path of that round trip.
     pub fn new(rtt: Duration) -> Self {
-        let period = (rtt / LOOKS_PER_RTT).max(LOOK_INTERVAL_MIN);
+        let period = (rtt / READINGS_PER_RTT).max(READING_INTERVAL_MIN);
         let mut interval = interval_at(Instant::now() + period, period);
         interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
             interval,
-            left: LOOKS_MAX,
+            left: READINGS_MAX,
         }
     }
 
@@ -124,20 +124,20 @@ mod tests {
     #[test]
     fn the_flight_lasts_from_the_handshake_to_the_first_acknowledgement() {
         let mut flight = FirstFlight::default();
-        flight.on_look(&info(1, 0), 1_000_000);
-        assert!(!flight.is_open() && flight.seen().is_none());
+        flight.on_reading(&info(1, 0), 1_000_000);
+        assert!(!flight.is_open() && flight.measurement().is_none());
         flight.on_ready(&info(2, 0));
-        flight.on_look(&info(2, 2896), 2_000_000);
-        assert_eq!(flight.seen(), None);
-        flight.on_look(&info(12, 2896), 3_000_000);
-        flight.on_look(&info(30, 2896), 9_000_000);
+        flight.on_reading(&info(2, 2896), 2_000_000);
+        assert_eq!(flight.measurement(), None);
+        flight.on_reading(&info(12, 2896), 3_000_000);
+        flight.on_reading(&info(30, 2896), 9_000_000);
         let acknowledged = TcpInfo {
             in_flight_packets: 37,
             ..info(40, 2897)
         };
-        flight.on_look(&acknowledged, 20_000_000);
+        flight.on_reading(&acknowledged, 20_000_000);
         assert!(!flight.is_open());
-        assert_eq!(flight.seen(), Some((28, 6.0)));
+        assert_eq!(flight.measurement(), Some((28, 6.0)));
     }
 
     #[test]
@@ -148,32 +148,32 @@ mod tests {
             ..info(3, 1448)
         };
         flight.on_ready(&tickets);
-        flight.on_look(&tickets, 1_000_000);
+        flight.on_reading(&tickets, 1_000_000);
         assert!(!flight.is_under_way());
-        flight.on_look(&info(13, 1448), 2_000_000);
+        flight.on_reading(&info(13, 1448), 2_000_000);
         assert!(flight.is_under_way());
-        flight.on_look(&info(34, 1448), 32_000_000);
-        assert_eq!(flight.seen(), Some((32, 30.0)));
+        flight.on_reading(&info(34, 1448), 32_000_000);
+        assert_eq!(flight.measurement(), Some((32, 30.0)));
     }
 
     #[test]
     fn settings_that_were_acknowledged_before_a_request_came_are_no_flight() {
         let mut flight = FirstFlight::default();
         flight.on_ready(&info(2, 2896));
-        flight.on_look(&info(3, 2896), 1_000_000);
-        flight.on_look(&info(3, 3 * 1448), 90_000_000);
+        flight.on_reading(&info(3, 2896), 1_000_000);
+        flight.on_reading(&info(3, 3 * 1448), 90_000_000);
         assert!(flight.is_open() && !flight.is_under_way());
-        assert_eq!(flight.seen(), None);
-        flight.on_look(&info(13, 3 * 1448), 500_000_000);
-        flight.on_look(&info(35, 3 * 1448), 530_000_000);
+        assert_eq!(flight.measurement(), None);
+        flight.on_reading(&info(13, 3 * 1448), 500_000_000);
+        flight.on_reading(&info(35, 3 * 1448), 530_000_000);
         // The window has grown with the acknowledgement: now the flight is over.
         let grown = TcpInfo {
             window_packets: 40,
             in_flight_packets: 30,
             ..info(36, 6 * 1448)
         };
-        flight.on_look(&grown, 600_000_000);
+        flight.on_reading(&grown, 600_000_000);
         assert!(!flight.is_open());
-        assert_eq!(flight.seen(), Some((32, 30.0)));
+        assert_eq!(flight.measurement(), Some((32, 30.0)));
     }
 }

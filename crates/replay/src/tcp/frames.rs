@@ -1,7 +1,7 @@
 //! Adds the parts of RFC 9218 that hyper lacks to HTTP/2's bytes between TLS and hyper.
 
-use super::offer::{Offer, table_of};
-use crate::scheduler::{Gate, H2Frames, H2Seen};
+use super::offer::{Offer, offered_table};
+use crate::scheduler::{Gate, H2Event, H2Frames};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -22,7 +22,7 @@ const NO_RFC7540_PRIORITIES: [u8; 6] = [0, 9, 0, 0, 0, 1];
 /// hyper does not expose a request's stream, but passes requests on in the order of their HEADERS;
 /// those that it resets without passing them on are removed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Opened(Arc<Mutex<VecDeque<Request>>>);
+pub(super) struct OpenedStreams(Arc<Mutex<VecDeque<Request>>>);
 
 /// A request's stream, and the coded bytes of its head.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub(super) struct Request {
 
 /// A passing event for the connection's record.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Passed {
+pub(super) enum Http2Event {
     /// A change of priority.
     Update,
     /// The bytes of a request's head.
@@ -46,7 +46,7 @@ pub(super) enum Passed {
     ResponseTable(u32),
 }
 
-impl Opened {
+impl OpenedStreams {
     /// Removes and returns the request that was just passed on.
     pub fn next(&self) -> Option<Request> {
         self.lock().pop_front()
@@ -62,9 +62,9 @@ pub(super) struct Http2Stream<S, F> {
     stream: S,
     received: H2Frames,
     sent: H2Frames,
-    opened: Opened,
+    opened: OpenedStreams,
     gate: Gate,
-    tell: F,
+    report: F,
     settings: Settings,
     offer: Offer,
 }
@@ -77,44 +77,44 @@ enum Settings {
     Done,
 }
 
-impl<S, F: FnMut(Passed)> Http2Stream<S, F> {
-    /// Wraps a stream; `table_bytes` is the maximum of our encoder's table, and `tell` receives the
+impl<S, F: FnMut(Http2Event)> Http2Stream<S, F> {
+    /// Wraps a stream; `table_bytes` is the maximum of our encoder's table, and `report` receives the
     /// passing events.
-    pub fn new(stream: S, gate: Gate, opened: Opened, table_bytes: u32, tell: F) -> Self {
+    pub fn new(stream: S, gate: Gate, opened: OpenedStreams, table_bytes: u32, report: F) -> Self {
         Self {
             stream,
-            received: H2Frames::of_client(),
-            sent: H2Frames::of_server(),
+            received: H2Frames::client(),
+            sent: H2Frames::server(),
             opened,
             gate,
-            tell,
+            report,
             settings: Settings::Before,
             offer: Offer::new(table_bytes),
         }
     }
 
     fn on_received(&mut self, bytes: &[u8]) {
-        let (opened, gate, tell) = (&self.opened, &self.gate, &mut self.tell);
+        let (opened, gate, report) = (&self.opened, &self.gate, &mut self.report);
         self.received.feed(bytes, |seen| match seen {
-            H2Seen::Head(stream, head_bytes) => {
+            H2Event::Head(stream, head_bytes) => {
                 opened.lock().push_back(Request { stream, head_bytes });
-                tell(Passed::RequestHead(head_bytes));
+                report(Http2Event::RequestHead(head_bytes));
             }
-            H2Seen::Update(stream, priority) => {
-                tell(Passed::Update);
+            H2Event::Update(stream, priority) => {
+                report(Http2Event::Update);
                 gate.update(stream, priority);
             }
             // hyper passes a stream on even if the client reset it.
-            H2Seen::Reset(_) => {}
+            H2Event::Reset(_) => {}
         });
     }
 
     fn on_sent(&mut self, bytes: &[u8]) {
-        let (opened, tell) = (&self.opened, &mut self.tell);
+        let (opened, report) = (&self.opened, &mut self.report);
         self.sent.feed(bytes, |seen| match seen {
-            H2Seen::Reset(stream) => opened.lock().retain(|waiting| waiting.stream != stream),
-            H2Seen::Head(_, head_bytes) => tell(Passed::ResponseHead(head_bytes)),
-            H2Seen::Update(..) => {}
+            H2Event::Reset(stream) => opened.lock().retain(|waiting| waiting.stream != stream),
+            H2Event::Head(_, head_bytes) => report(Http2Event::ResponseHead(head_bytes)),
+            H2Event::Update(..) => {}
         });
     }
 }
@@ -135,7 +135,7 @@ pub fn settings_frame(first: &[u8]) -> Option<(Vec<u8>, usize)> {
     Some((frame, whole))
 }
 
-impl<S: AsyncWrite + Unpin, F: FnMut(Passed) + Unpin> Http2Stream<S, F> {
+impl<S: AsyncWrite + Unpin, F: FnMut(Http2Event) + Unpin> Http2Stream<S, F> {
     /// Writes the replacement of the first frame instead of hyper's `data`; `None` once that is
     /// done.
     fn poll_settings(
@@ -146,8 +146,8 @@ impl<S: AsyncWrite + Unpin, F: FnMut(Passed) + Unpin> Http2Stream<S, F> {
         if matches!(self.settings, Settings::Before) {
             self.settings = match settings_frame(data) {
                 Some((frame, whole)) => {
-                    let offered = table_of(&frame[FRAME_HEADER_BYTES..]);
-                    (self.tell)(Passed::RequestTable(offered));
+                    let offered = offered_table(&frame[FRAME_HEADER_BYTES..]);
+                    (self.report)(Http2Event::RequestTable(offered));
                     Settings::Writing(frame, 0, whole)
                 }
                 None => Settings::Done,
@@ -170,14 +170,14 @@ impl<S: AsyncWrite + Unpin, F: FnMut(Passed) + Unpin> Http2Stream<S, F> {
     }
 }
 
-impl<S: AsyncRead + Unpin, F: FnMut(Passed) + Unpin> Http2Stream<S, F> {
+impl<S: AsyncRead + Unpin, F: FnMut(Http2Event) + Unpin> Http2Stream<S, F> {
     /// Reads the client's first bytes, with its limited offer.
     fn poll_offer(
         &mut self,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        while !self.offer.give(buffer) {
+        while !self.offer.copy_to(buffer) {
             let mut room = [0; FIRST_READ_BYTES];
             let mut first = ReadBuf::new(&mut room);
             ready!(Pin::new(&mut self.stream).poll_read(context, &mut first))?;
@@ -186,14 +186,14 @@ impl<S: AsyncRead + Unpin, F: FnMut(Passed) + Unpin> Http2Stream<S, F> {
             }
             self.on_received(first.filled());
             if let Some(table_bytes) = self.offer.on_bytes(first.filled()) {
-                (self.tell)(Passed::ResponseTable(table_bytes));
+                (self.report)(Http2Event::ResponseTable(table_bytes));
             }
         }
         Poll::Ready(Ok(()))
     }
 }
 
-impl<S: AsyncRead + Unpin, F: FnMut(Passed) + Unpin> AsyncRead for Http2Stream<S, F> {
+impl<S: AsyncRead + Unpin, F: FnMut(Http2Event) + Unpin> AsyncRead for Http2Stream<S, F> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -209,7 +209,7 @@ impl<S: AsyncRead + Unpin, F: FnMut(Passed) + Unpin> AsyncRead for Http2Stream<S
     }
 }
 
-impl<S: AsyncWrite + Unpin, F: FnMut(Passed) + Unpin> AsyncWrite for Http2Stream<S, F> {
+impl<S: AsyncWrite + Unpin, F: FnMut(Http2Event) + Unpin> AsyncWrite for Http2Stream<S, F> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -40,7 +40,7 @@ const TLS_HANDSHAKE: u8 = 22;
 
 /// The protocol of a listener's connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Spoken {
+pub(crate) enum ListenerScheme {
     /// TLS or cleartext, by the scheme of the port's origins.
     Always(Scheme),
     /// The scheme that each client's first byte shows: the port has origins of both schemes, as a
@@ -48,7 +48,7 @@ pub(crate) enum Spoken {
     ByFirstByte,
 }
 
-impl Spoken {
+impl ListenerScheme {
     /// Returns the scheme of this connection; `None` if the client sends nothing.
     async fn scheme(self, stream: &TcpStream) -> Option<Scheme> {
         let Self::Always(scheme) = self else {
@@ -68,7 +68,7 @@ impl Spoken {
 /// Accepts connections on one listener until it is dropped, which drops every connection.
 pub(crate) async fn accept(
     listener: TcpListener,
-    spoken: Spoken,
+    listener_scheme: ListenerScheme,
     tls: ByAddress,
     stack: Arc<StackConfig>,
     service: Arc<Service>,
@@ -85,13 +85,13 @@ pub(crate) async fn accept(
         };
         let (tls, stack, service) = (tls.clone(), stack.clone(), service.clone());
         connections.spawn(async move {
-            match spoken.scheme(&stream).await {
+            match listener_scheme.scheme(&stream).await {
                 Some(Scheme::Https) => {
                     let local = stream.local_addr().ok().map(|local| local.ip());
                     let acceptor = TlsAcceptor::from(tls.of(local).clone());
-                    serve::secure(stream, acceptor, &stack, service).await;
+                    serve::serve_tls(stream, acceptor, &stack, service).await;
                 }
-                Some(Scheme::Http) => serve::cleartext(stream, service).await,
+                Some(Scheme::Http) => serve::serve_cleartext(stream, service).await,
                 None => (),
             }
         });

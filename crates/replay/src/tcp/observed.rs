@@ -1,4 +1,4 @@
-use super::first_flight::Looks;
+use super::first_flight::ReadingTimer;
 use super::options::{TcpInfo, tcp_info};
 use super::record::ConnectionRecord;
 use super::sampler::Sampler;
@@ -29,7 +29,7 @@ pub(super) struct Observed {
     /// The connection's turns, set once the handshake is over.
     turns: Option<Turns>,
     /// The timer of readings while the first flight is under way.
-    looks: Option<Looks>,
+    readings: Option<ReadingTimer>,
     unsent: Unsent,
 }
 
@@ -62,7 +62,7 @@ impl Observed {
             service,
             record: record.clone(),
             turns: None,
-            looks: None,
+            readings: None,
             unsent: Unsent::default(),
         };
         (observed, record)
@@ -79,7 +79,7 @@ impl Observed {
 
     /// Corks the socket: only full segments leave until a turn of the connection's task has written
     /// nothing. The returned turns must drive the task.
-    pub fn hold_ends(&mut self) -> Turns {
+    pub fn cork(&mut self) -> Turns {
         let turns = Turns::default();
         // If the kernel refuses, segments are short as without it.
         if SockRef::from(&self.stream).set_tcp_cork(true).is_ok() {
@@ -99,10 +99,10 @@ impl Drop for Observed {
         if let Some((sampler, info)) = self.sampler.as_ref().zip(info.as_ref()) {
             sampler.write(self.service.now_ns(), "closed", info);
         }
-        let mut event = record.at_end(&self.stream, info.as_ref(), self.service.now_ns());
+        let mut event = record.report(&self.stream, info.as_ref(), self.service.now_ns());
         let hello = self.hello.as_ref();
         event.in_force.early_data_offered = hello.and_then(HelloWatch::early_data_offered);
-        event.in_force.unsent_bytes_max = self.gate().map(|gate| gate.unsent_most() as u64);
+        event.in_force.unsent_bytes_max = self.gate().map(|gate| gate.unsent_max() as u64);
         self.service.emit(Event::Connection(Box::new(event)));
     }
 }
@@ -117,21 +117,21 @@ impl Observed {
     fn on_written(
         &mut self,
         context: &mut Context<'_>,
-        asked: usize,
+        requested: usize,
         written: &Poll<io::Result<usize>>,
     ) {
         let taken = match written {
             Poll::Ready(Ok(bytes)) => *bytes,
             _ => 0,
         };
-        self.unsent.on_written(asked, taken);
+        self.unsent.on_written(requested, taken);
         if let (Some(turns), Poll::Ready(Ok(_))) = (&self.turns, written) {
             turns.on_written();
         }
         if let Some(gate) = self.gate() {
-            self.unsent.tell(&self.stream, gate, context);
+            self.unsent.report_to(&self.stream, gate, context);
         }
-        self.look(context);
+        self.update_first_flight(context);
     }
 
     fn gate(&self) -> Option<&Gate> {
@@ -139,7 +139,7 @@ impl Observed {
     }
 
     /// Updates the first flight; while it is under way the task is woken for more readings.
-    fn look(&mut self, context: &mut Context<'_>) {
+    fn update_first_flight(&mut self, context: &mut Context<'_>) {
         let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
         let flight = &mut record.first_flight;
         if !flight.is_open() {
@@ -148,14 +148,14 @@ impl Observed {
         let Ok(info) = tcp_info(&self.stream) else {
             return;
         };
-        flight.on_look(&info, self.service.now_ns());
+        flight.on_reading(&info, self.service.now_ns());
         if !flight.is_under_way() {
-            self.looks = None;
-        } else if self.looks.is_none() {
+            self.readings = None;
+        } else if self.readings.is_none() {
             let rtt_us = info.rtt_us_min.or(info.rtt_us_smoothed).unwrap_or_default();
-            let mut looks = Looks::new(Duration::from_micros(rtt_us.into()));
-            let _ = looks.poll_due(context);
-            self.looks = Some(looks);
+            let mut readings = ReadingTimer::new(Duration::from_micros(rtt_us.into()));
+            let _ = readings.poll_due(context);
+            self.readings = Some(readings);
         }
     }
 }
@@ -172,15 +172,15 @@ impl AsyncRead for Observed {
         {
             self.sample();
         }
-        if let Some(looks) = &mut self.looks
-            && looks.poll_due(context).is_ready()
+        if let Some(readings) = &mut self.readings
+            && readings.poll_due(context).is_ready()
         {
-            self.look(context);
+            self.update_first_flight(context);
         }
         if let Some(gate) = self.gate()
             && gate.room().unsent_bytes_max.is_some()
         {
-            self.unsent.tell(&self.stream, gate, context);
+            self.unsent.report_to(&self.stream, gate, context);
         }
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
@@ -210,8 +210,8 @@ impl AsyncWrite for Observed {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        let asked = slices.iter().map(|slice| slice.len()).sum();
-        self.on_written(context, asked, &written);
+        let requested = slices.iter().map(|slice| slice.len()).sum();
+        self.on_written(context, requested, &written);
         written
     }
 
@@ -225,7 +225,7 @@ impl AsyncWrite for Observed {
         {
             // Flushes what a corked socket holds (tcp(7)); it stays corked.
             self.stream.set_nodelay(true)?;
-            self.look(context);
+            self.update_first_flight(context);
         }
         Pin::new(&mut self.stream).poll_flush(context)
     }

@@ -14,7 +14,7 @@ const HEADER_TABLE_SIZE_DEFAULT: u32 = 4096;
 const FRAME_BYTES_MAX: usize = 16_384;
 
 /// Returns the table size that an end's first SETTINGS offer.
-pub(super) fn table_of(payload: &[u8]) -> u32 {
+pub(super) fn offered_table(payload: &[u8]) -> u32 {
     let settings = payload.chunks_exact(SETTING_BYTES);
     let mut tables = settings.filter_map(|setting| match *setting {
         [high, low, a, b, c, d] if [high, low] == HEADER_TABLE_SIZE => {
@@ -34,21 +34,21 @@ pub fn client_preface<'a>(
 ) -> (Vec<u8>, Option<u32>) {
     const ROOM_BYTES: usize = 10;
     let mut offer = Offer::new(table_bytes);
-    let (mut given, mut told) = (Vec::new(), None);
+    let (mut given, mut offered) = (Vec::new(), None);
     for piece in pieces {
         if offer.is_over() {
             given.extend_from_slice(piece);
             continue;
         }
-        told = told.or(offer.on_bytes(piece));
+        offered = offered.or(offer.on_bytes(piece));
         let mut room = [0; ROOM_BYTES];
         let mut to = ReadBuf::new(&mut room);
-        while offer.give(&mut to) {
+        while offer.copy_to(&mut to) {
             given.extend_from_slice(to.filled());
             to.clear();
         }
     }
-    (given, told)
+    (given, offered)
 }
 
 /// Buffers the client's first bytes until its SETTINGS are complete, and returns them with an offer
@@ -114,7 +114,7 @@ impl Offer {
     }
 
     /// Copies buffered bytes as far as there is room; returns false if nothing is ready.
-    pub fn give(&mut self, to: &mut ReadBuf<'_>) -> bool {
+    pub fn copy_to(&mut self, to: &mut ReadBuf<'_>) -> bool {
         if !self.is_whole || self.is_over() {
             return false;
         }
@@ -173,9 +173,9 @@ mod tests {
         ] {
             for piece_bytes in [1, 7, 30, 200] {
                 let bytes = first(settings);
-                let (given, told) = client_preface(ours, bytes.chunks(piece_bytes));
+                let (given, offered) = client_preface(ours, bytes.chunks(piece_bytes));
                 assert_eq!(given, first(expected), "{piece_bytes}");
-                assert_eq!(told, Some(table));
+                assert_eq!(offered, Some(table));
             }
         }
     }
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(offer.on_bytes(&bytes), None);
         let mut room = [0; 200];
         let mut to = ReadBuf::new(&mut room);
-        assert!(offer.give(&mut to) && offer.is_over());
+        assert!(offer.copy_to(&mut to) && offer.is_over());
         assert_eq!(to.filled(), bytes);
     }
 }

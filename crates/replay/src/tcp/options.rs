@@ -202,13 +202,13 @@ pub(super) fn not_sent_bytes(socket: &impl AsFd) -> io::Result<usize> {
 /// is unsent. If it is not, the kernel will notify when it is (because of this poll(2); without it,
 /// and without a refused write, it stays silent).
 pub(super) fn is_writable(socket: &impl AsFd) -> bool {
-    let mut asked = libc::pollfd {
+    let mut poll_descriptor = libc::pollfd {
         fd: socket.as_fd().as_raw_fd(),
         events: libc::POLLOUT,
         revents: 0,
     };
     // SAFETY: one whole pollfd, whose descriptor is borrowed, so open; no wait.
-    let ready = unsafe { libc::poll(&raw mut asked, 1, 0) };
+    let ready = unsafe { libc::poll(&raw mut poll_descriptor, 1, 0) };
     ready == 1
 }
 

@@ -1,7 +1,7 @@
 //! Builds the report of a connection that has ended.
 
 use super::first_flight::FirstFlight;
-use super::frames::Passed;
+use super::frames::Http2Event;
 use super::options::{TcpInfo, pacing_rate_max, sysctl};
 use crate::tls::version_name;
 use crate::{ConnectionEvent, InForce};
@@ -89,14 +89,18 @@ impl ConnectionRecord {
     }
 
     /// Records an event of HTTP/2.
-    pub fn on_passed(&mut self, passed: Passed) {
+    pub fn on_http2_event(&mut self, event: Http2Event) {
         let in_force = &mut self.in_force;
-        match passed {
-            Passed::Update => *in_force.priority_updates.get_or_insert(0) += 1,
-            Passed::RequestHead(bytes) => *in_force.request_head_bytes.get_or_insert(0) += bytes,
-            Passed::ResponseHead(bytes) => *in_force.response_head_bytes.get_or_insert(0) += bytes,
-            Passed::RequestTable(bytes) => in_force.request_table_bytes = Some(bytes.into()),
-            Passed::ResponseTable(bytes) => in_force.response_table_bytes = Some(bytes.into()),
+        match event {
+            Http2Event::Update => *in_force.priority_updates.get_or_insert(0) += 1,
+            Http2Event::RequestHead(bytes) => {
+                *in_force.request_head_bytes.get_or_insert(0) += bytes
+            }
+            Http2Event::ResponseHead(bytes) => {
+                *in_force.response_head_bytes.get_or_insert(0) += bytes
+            }
+            Http2Event::RequestTable(bytes) => in_force.request_table_bytes = Some(bytes.into()),
+            Http2Event::ResponseTable(bytes) => in_force.response_table_bytes = Some(bytes.into()),
         }
     }
 
@@ -111,7 +115,7 @@ impl ConnectionRecord {
     }
 
     /// Returns the report, with the kernel's last counts and the socket's settings in force.
-    pub fn at_end(
+    pub fn report(
         &self,
         stream: &TcpStream,
         info: Option<&TcpInfo>,
@@ -131,7 +135,7 @@ impl ConnectionRecord {
             in_force.received_bytes = Some(info.received_bytes);
             in_force.pacing_rate_bytes_s = info.pacing_rate_bytes_s;
         }
-        let flight = self.first_flight.seen();
+        let flight = self.first_flight.measurement();
         in_force.first_flight_packets = flight.map(|(packets, _)| packets);
         in_force.first_flight_ms = flight.map(|(_, ms)| ms);
         in_force.pacing_rate_bytes_s_max = pacing_rate_max(stream).ok().flatten();

@@ -1,9 +1,9 @@
-use super::frames::{Http2Stream, Opened, Passed, Request as Handed};
+use super::frames::{Http2Event, Http2Stream, OpenedStreams, Request as Handed};
 use super::http1_heads::{request_head_bytes, response_head_bytes};
 use super::observed::Observed;
 use super::record::ConnectionRecord;
 use super::turns::Turns;
-use crate::exact_wait::exact_wait;
+use crate::exact_wait::wait_exactly;
 use crate::scheduler::{Gate, ReplyBody, Room, two_chunks};
 use crate::service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
 use crate::tls::accept_early;
@@ -42,7 +42,7 @@ const H2_RECEIVE_WINDOW_BYTES: u32 = 1024 * 1024;
 pub(crate) const STALL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Serves one accepted connection of a secure port until it ends.
-pub(super) async fn secure(
+pub(super) async fn serve_tls(
     stream: TcpStream,
     acceptor: TlsAcceptor,
     stack: &StackConfig,
@@ -58,7 +58,7 @@ pub(super) async fn secure(
     let failed = |error: io::Error| {
         let reason = format!("the TLS handshake failed: {error}");
         note(&reason);
-        blame(&record, own_fault(&error), &reason);
+        record_own_fault(&record, is_own_fault(&error), &reason);
     };
     // As much as one write holds, so that nothing waits in rustls's own buffer of 64 kB.
     let limit = WRITE_BYTES_MAX.max(stack.tls_record_bytes);
@@ -71,9 +71,9 @@ pub(super) async fn secure(
         };
         let (transport, tls) = stream.get_mut();
         let early = tls.early_data().is_some();
-        let entrance = entrance(&record, version, tls, transport, Some(early));
-        let turns = transport.hold_ends();
-        return http(stream, turns, entrance, stack, service, record).await;
+        let entrance = record_handshake(&record, version, tls, transport, Some(early));
+        let turns = transport.cork();
+        return serve_http(stream, turns, entrance, stack, service, record).await;
     }
     let accepting = acceptor.accept(stream).into_fallible();
     let mut stream = match tokio::time::timeout(HANDSHAKE_TIMEOUT, accepting).await {
@@ -83,13 +83,13 @@ pub(super) async fn secure(
     };
     let (transport, tls) = stream.get_mut();
     tls.set_buffer_limit(Some(limit));
-    let entrance = entrance(&record, version, tls, transport, None);
-    let turns = transport.hold_ends();
-    http(stream, turns, entrance, stack, service, record).await;
+    let entrance = record_handshake(&record, version, tls, transport, None);
+    let turns = transport.cork();
+    serve_http(stream, turns, entrance, stack, service, record).await;
 }
 
 /// Records the result of the handshake.
-fn entrance(
+fn record_handshake(
     record: &Mutex<ConnectionRecord>,
     version: HttpVersion,
     tls: &ServerConnection,
@@ -105,7 +105,7 @@ fn entrance(
     }
 }
 
-async fn http<S>(
+async fn serve_http<S>(
     stream: S,
     turns: Turns,
     entrance: Entrance,
@@ -116,16 +116,16 @@ async fn http<S>(
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     match stack.http_version {
-        HttpVersion::H1 => http1(stream, &turns, entrance, service, record).await,
+        HttpVersion::H1 => serve_http1(stream, &turns, entrance, service, record).await,
         // HTTP/3 is served by other listeners.
         HttpVersion::H2 | HttpVersion::H3 => {
-            http2(stream, &turns, entrance, service, stack, record).await;
+            serve_http2(stream, &turns, entrance, service, stack, record).await;
         }
     }
 }
 
 /// Serves one accepted connection of a cleartext port until it ends.
-pub(super) async fn cleartext(stream: TcpStream, service: Arc<Service>) {
+pub(super) async fn serve_cleartext(stream: TcpStream, service: Arc<Service>) {
     let protocol = HttpVersion::H1.protocol();
     let (mut stream, record) = Observed::new(stream, service.clone(), protocol, Scheme::Http);
     let connection = record
@@ -137,11 +137,11 @@ pub(super) async fn cleartext(stream: TcpStream, service: Arc<Service>) {
         protocol,
         scheme: Scheme::Http,
     };
-    let turns = stream.hold_ends();
-    http1(stream, &turns, entrance, service, record).await;
+    let turns = stream.cork();
+    serve_http1(stream, &turns, entrance, service, record).await;
 }
 
-async fn http1<S>(
+async fn serve_http1<S>(
     stream: S,
     turns: &Turns,
     entrance: Entrance,
@@ -151,18 +151,18 @@ async fn http1<S>(
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let answer = service_fn(|request| {
-        let way = Way::Http1(record.clone());
-        respond(request, entrance, service.clone(), way)
+        let context = HttpContext::Http1(record.clone());
+        respond(request, entrance, service.clone(), context)
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .auto_date_header(false)
         .serve_connection(TokioIo::new(stream), answer);
     if let Err(error) = turns.drive(connection).await {
-        blame(&record, own_fault(&error), &error);
+        record_own_fault(&record, is_own_fault(&error), &error);
     }
 }
 
-async fn http2<S>(
+async fn serve_http2<S>(
     stream: S,
     turns: &Turns,
     entrance: Entrance,
@@ -175,19 +175,19 @@ async fn http2<S>(
     let room = Room::of(stack, two_chunks);
     let gate = Gate::new(stack.priorities, room);
     turns.set_gate(gate.clone());
-    let opened = Opened::default();
+    let opened = OpenedStreams::default();
     let table_bytes = stack.header_table();
     let tell = {
         let record = record.clone();
-        move |passed| {
+        move |event| {
             let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
-            record.on_passed(passed);
+            record.on_http2_event(event);
         }
     };
     let stream = Http2Stream::new(stream, gate.clone(), opened.clone(), table_bytes, tell);
     let answer = service_fn(|request| {
-        let way = Way::Http2(gate.clone(), opened.next());
-        respond(request, entrance, service.clone(), way)
+        let context = HttpContext::Http2(gate.clone(), opened.next());
+        respond(request, entrance, service.clone(), context)
     });
     let connection = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
         .auto_date_header(false)
@@ -206,17 +206,17 @@ async fn http2<S>(
         tokio::select! {
             ended = &mut connection => {
                 if let Err(error) = ended {
-                    blame(&record, own_fault(&error), &error);
+                    record_own_fault(&record, is_own_fault(&error), &error);
                 }
                 return;
             }
-            () = tokio::time::sleep(STALL_INTERVAL) => gate.look_for_stall(),
+            () = tokio::time::sleep(STALL_INTERVAL) => gate.check_stall(),
         }
     }
 }
 
 /// Records why the server ended a connection, if it was its own fault.
-fn blame(record: &Mutex<ConnectionRecord>, is_own: bool, reason: impl ToString) {
+fn record_own_fault(record: &Mutex<ConnectionRecord>, is_own: bool, reason: impl ToString) {
     if is_own {
         let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
         record.on_server_error(reason);
@@ -225,7 +225,7 @@ fn blame(record: &Mutex<ConnectionRecord>, is_own: bool, reason: impl ToString) 
 
 /// Returns whether an error is the server's own: it could not process the input, or failed on its
 /// own response. A client that disconnects early is none, nor is a path that accepts nothing more.
-fn own_fault(error: &(dyn std::error::Error + 'static)) -> bool {
+fn is_own_fault(error: &(dyn std::error::Error + 'static)) -> bool {
     if let Some(io) = error.downcast_ref::<io::Error>() {
         // rustls could not parse it; every other kind is the socket's.
         return io.kind() == io::ErrorKind::InvalidData;
@@ -239,11 +239,11 @@ fn own_fault(error: &(dyn std::error::Error + 'static)) -> bool {
             || error.is_incomplete_message()
             || error.is_shutdown()
     });
-    !is_gone && error.source().is_none_or(own_fault)
+    !is_gone && error.source().is_none_or(is_own_fault)
 }
 
 /// The protocol by which a request arrived and its response is sent.
-enum Way {
+enum HttpContext {
     Http1(Arc<Mutex<ConnectionRecord>>),
     /// The connection's gate, and the request's stream if it is known.
     Http2(Gate, Option<Handed>),
@@ -253,7 +253,7 @@ async fn respond(
     request: Request<Incoming>,
     entrance: Entrance,
     service: Arc<Service>,
-    way: Way,
+    context: HttpContext,
 ) -> Result<Response<ReplyBody>, Infallible> {
     let started_ns = service.now_ns();
     let (parts, body) = request.into_parts();
@@ -262,9 +262,9 @@ async fn respond(
     } else {
         read_body(body).await
     };
-    let head_bytes = match &way {
-        Way::Http1(_) => Some(request_head_bytes(&parts)),
-        Way::Http2(_, handed) => handed.map(|request| request.head_bytes),
+    let head_bytes = match &context {
+        HttpContext::Http1(_) => Some(request_head_bytes(&parts)),
+        HttpContext::Http2(_, handed) => handed.map(|request| request.head_bytes),
     };
     let head = RequestHead {
         method: &parts.method,
@@ -274,11 +274,11 @@ async fn respond(
     };
     let reply = service.answer(entrance, &head, &body, started_ns);
     if !reply.think.is_zero() {
-        exact_wait(reply.think).await;
+        wait_exactly(reply.think).await;
     }
-    let body = match &way {
-        Way::Http1(_) => ReplyBody::direct(reply.body),
-        Way::Http2(gate, handed) => {
+    let body = match &context {
+        HttpContext::Http1(_) => ReplyBody::direct(reply.body),
+        HttpContext::Http2(gate, handed) => {
             let stream = handed.map(|request| request.stream);
             ReplyBody::gated(reply.body, gate, stream, service.priority(&parts.headers))
         }
@@ -286,24 +286,24 @@ async fn respond(
     let mut response = Response::new(body);
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
-    if let Way::Http1(record) = &way {
+    if let HttpContext::Http1(record) = &context {
         let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.on_passed(Passed::RequestHead(head_bytes.unwrap_or_default()));
-        record.on_passed(Passed::ResponseHead(response_head_bytes(&response)));
+        record.on_http2_event(Http2Event::RequestHead(head_bytes.unwrap_or_default()));
+        record.on_http2_event(Http2Event::ResponseHead(response_head_bytes(&response)));
     }
     Ok(response)
 }
 
 /// Reads the whole body, so that the connection can continue, and returns its beginning.
 async fn read_body(mut body: Incoming) -> Bytes {
-    let mut kept = BytesMut::new();
+    let mut body_start = BytesMut::new();
     while let Some(Ok(frame)) = body.frame().await {
         if let Ok(data) = frame.into_data() {
-            let room = REQUEST_BODY_BYTES_MAX - kept.len();
-            kept.extend_from_slice(&data[..data.len().min(room)]);
+            let room = REQUEST_BODY_BYTES_MAX - body_start.len();
+            body_start.extend_from_slice(&data[..data.len().min(room)]);
         }
     }
-    kept.freeze()
+    body_start.freeze()
 }
 
 #[cfg(test)]
@@ -319,10 +319,10 @@ mod tests {
             io::ErrorKind::TimedOut,
             io::ErrorKind::UnexpectedEof,
         ] {
-            assert!(!own_fault(&io::Error::from(kind)), "{kind}");
+            assert!(!is_own_fault(&io::Error::from(kind)), "{kind}");
         }
         let unread = rustls::Error::DecryptError;
-        assert!(own_fault(&io::Error::new(
+        assert!(is_own_fault(&io::Error::new(
             io::ErrorKind::InvalidData,
             unread
         )));
@@ -330,7 +330,7 @@ mod tests {
 
     /// Serves these bytes, after which the client disconnects; returns whether an error is the
     /// server's own.
-    async fn fault_at(sent: &'static [u8], version: HttpVersion) -> Option<bool> {
+    async fn find_fault(sent: &'static [u8], version: HttpVersion) -> Option<bool> {
         let (mut client, server): (DuplexStream, _) = duplex(64 * 1024);
         let answer = service_fn(|_: Request<Incoming>| async {
             Ok::<_, Infallible>(Response::new(http_body_util::Empty::<Bytes>::new()))
@@ -352,7 +352,7 @@ mod tests {
             let _ = tokio::io::AsyncReadExt::read_to_end(&mut client, &mut rest).await;
         };
         let (served, ()) = tokio::join!(serving, sending);
-        served.err().map(|error| own_fault(&error))
+        served.err().map(|error| is_own_fault(&error))
     }
 
     #[tokio::test]
@@ -364,13 +364,13 @@ mod tests {
             \x00\x00\x01\x01\x05\x00\x00\x00\x02\x82";
         let (h1, h2) = (HttpVersion::H1, HttpVersion::H2);
         let sound = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n";
-        assert_ne!(fault_at(sound, h1).await, Some(true));
-        assert_ne!(fault_at(b"GET / HTTP/1.1\r\nho", h1).await, Some(true));
+        assert_ne!(find_fault(sound, h1).await, Some(true));
+        assert_ne!(find_fault(b"GET / HTTP/1.1\r\nho", h1).await, Some(true));
         assert_eq!(
-            fault_at(b"\x16\x03\x01 no request\r\n\r\n", h1).await,
+            find_fault(b"\x16\x03\x01 no request\r\n\r\n", h1).await,
             Some(true)
         );
-        assert_ne!(fault_at(PREFACE, h2).await, Some(true));
-        assert_eq!(fault_at(EVEN_STREAM, h2).await, Some(true));
+        assert_ne!(find_fault(PREFACE, h2).await, Some(true));
+        assert_eq!(find_fault(EVEN_STREAM, h2).await, Some(true));
     }
 }

@@ -15,13 +15,13 @@ pub(super) struct Unsent {
 
 impl Unsent {
     /// Records how much of a write was accepted.
-    pub fn on_written(&mut self, asked: usize, taken: usize) {
-        self.refused = asked.saturating_sub(taken);
+    pub fn on_written(&mut self, requested: usize, taken: usize) {
+        self.refused = requested.saturating_sub(taken);
     }
 
     /// Reports the unsent bytes; if they leave no room for another chunk, the task is woken once
     /// they do.
-    pub fn tell(&self, stream: &TcpStream, gate: &Gate, context: &mut Context<'_>) {
+    pub fn report_to(&self, stream: &TcpStream, gate: &Gate, context: &mut Context<'_>) {
         let threshold = gate.room().threshold_bytes();
         // Repeats if the kernel sent something between reading and polling.
         for _ in 0..2 {

@@ -66,7 +66,7 @@ impl Authority {
             .map_err(|error| ReplayError::certificate("the leaves", error))?;
         let mut by_name = HashMap::new();
         for group in groups {
-            let group = group.iter().map(|name| without_brackets(name).to_owned());
+            let group = group.iter().map(|name| strip_brackets(name).to_owned());
             let group: Vec<String> = group.collect();
             let shared: Arc<[String]> = group.into();
             for name in shared.iter() {
@@ -82,7 +82,7 @@ impl Authority {
             leaf_key,
             signing_key,
             groups: by_name,
-            fallback: without_brackets(fallback).into(),
+            fallback: strip_brackets(fallback).into(),
             chains,
             leaves: Mutex::new(HashMap::new()),
         })
@@ -109,7 +109,7 @@ impl Authority {
     /// # Errors
     /// [`ReplayError::Certificate`] when the host is not valid in a certificate.
     pub fn leaf(&self, host: &str) -> Result<Arc<CertifiedKey>, ReplayError> {
-        let host = without_brackets(host);
+        let host = strip_brackets(host);
         let lock = || self.leaves.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(leaf) = lock().get(host) {
             return Ok(leaf.clone());
@@ -135,18 +135,18 @@ impl Authority {
         &self,
         hosts: impl IntoIterator<Item = &'a str>,
     ) -> Result<(), ReplayError> {
-        let Chains::All(wanted) = self.chains else {
+        let Chains::All(padded_bytes) = self.chains else {
             return Ok(());
         };
         let key_bytes = self.leaf_key.subject_public_key_info().len();
         let estimates = hosts.into_iter().map(|host| {
-            let host = without_brackets(host);
+            let host = strip_brackets(host);
             let alone = [host.to_owned()];
             let leaf = leaf_bytes_max(self.names(host, &alone), key_bytes);
             (leaf + self.root.len(), host)
         });
         let mut doubtful: Vec<(usize, &str)> = estimates
-            .filter(|(bytes, _)| padding::content_bytes(wanted as usize, *bytes).is_none())
+            .filter(|(bytes, _)| padding::content_bytes(padded_bytes as usize, *bytes).is_none())
             .collect();
         doubtful.sort_unstable_by(|left, right| right.cmp(left));
         for (_, host) in doubtful {
@@ -183,11 +183,11 @@ impl Authority {
         };
         let mut leaf = signed(&params)?;
         let short = leaf.len() + self.root.len();
-        if let Some(wanted) = self.chains.wanted(host, short) {
-            let lacking = padding::content_bytes(wanted as usize, short);
+        if let Some(padded_bytes) = self.chains.padded_bytes(host, short) {
+            let lacking = padding::content_bytes(padded_bytes as usize, short);
             let lacking = lacking.ok_or_else(|| {
                 let reason = format!(
-                    "its chain has {short} bytes and cannot be padded to {wanted}: set \
+                    "its chain has {short} bytes and cannot be padded to {padded_bytes}: set \
                      certificate_chain_bytes to at least {}",
                     short + padding::OVERHEAD_BYTES_MAX + padding::SIGNATURES_BYTES_SPREAD
                 );
@@ -202,7 +202,7 @@ impl Authority {
 }
 
 /// Returns a URL's host as certificates have it: only URLs put an IPv6 address in brackets.
-pub(crate) fn without_brackets(host: &str) -> &str {
+pub(crate) fn strip_brackets(host: &str) -> &str {
     let inside = host
         .strip_prefix('[')
         .and_then(|rest| rest.strip_suffix(']'));
@@ -282,15 +282,16 @@ mod tests {
     #[test]
     fn chains_are_padded_to_the_byte_but_for_the_signature_s_length() {
         for key in [CertificateKey::Ecdsa, CertificateKey::Rsa] {
-            for wanted in [3000_u32, 10_000, 40_000] {
+            for padded_bytes in [3000_u32, 10_000, 40_000] {
                 let authority =
-                    Authority::new(Vec::new(), "a.example", key, Chains::All(wanted)).unwrap();
+                    Authority::new(Vec::new(), "a.example", key, Chains::All(padded_bytes))
+                        .unwrap();
                 let leaf = authority.leaf("a.example").unwrap();
                 let bytes: usize = leaf.cert.iter().map(|each| each.len()).sum();
                 // An ECDSA signature in DER has 70 to 72 bytes.
                 assert!(
-                    bytes.abs_diff(wanted as usize) <= 6,
-                    "{key:?}: {bytes} of {wanted}"
+                    bytes.abs_diff(padded_bytes as usize) <= 6,
+                    "{key:?}: {bytes} of {padded_bytes}"
                 );
             }
         }

@@ -15,7 +15,7 @@ pub enum Chains {
 
 impl Chains {
     /// Returns the padded size of a host's chain that has `short` bytes without padding.
-    pub(super) fn wanted(&self, host: &str, short: usize) -> Option<u32> {
+    pub(super) fn padded_bytes(&self, host: &str, short: usize) -> Option<u32> {
         match self {
             Self::Short => None,
             Self::All(bytes) => Some(*bytes),

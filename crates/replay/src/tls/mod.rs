@@ -12,7 +12,7 @@ mod suites;
 mod tickets;
 
 pub use authority::Authority;
-pub(crate) use authority::without_brackets;
+pub(crate) use authority::strip_brackets;
 pub(crate) use by_address::ByAddress;
 pub use chains::Chains;
 pub(crate) use early::accept_early;

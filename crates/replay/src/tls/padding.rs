@@ -16,10 +16,10 @@ pub(super) const OVERHEAD_BYTES_MAX: usize = 32;
 /// another run.
 pub(super) const SIGNATURES_BYTES_SPREAD: usize = 8;
 
-/// Returns the size of the content that pads a chain of `short` bytes to `wanted`; `None` if there
+/// Returns the size of the content that pads a chain of `short` bytes to `padded_bytes`; `None` if there
 /// is no room.
-pub(super) fn content_bytes(wanted: usize, short: usize) -> Option<usize> {
-    let lacking = wanted.checked_sub(short)?;
+pub(super) fn content_bytes(padded_bytes: usize, short: usize) -> Option<usize> {
+    let lacking = padded_bytes.checked_sub(short)?;
     let content = lacking.checked_sub(OVERHEAD_BYTES_MAX)?;
     // Overhead: 12 for the identifier; three heads whose lengths take a byte below 128, two below
     // 256, else three; the certificate's own lengths are beyond 255 already.

@@ -58,9 +58,9 @@ async fn a_chain_that_many_names_make_too_long_is_refused_before_any_client_come
             certificate_chain_bytes: Some(bytes),
             ..stack(version)
         };
-        let said = refusal(&many, wanted(ChainBytes::Given(3000)));
-        assert!(said.contains("cdn.example.test"), "{said}");
-        let (_, least) = said
+        let error = refusal(&many, wanted(ChainBytes::Given(3000)));
+        assert!(error.contains("cdn.example.test"), "{error}");
+        let (_, least) = error
             .split_once("certificate_chain_bytes to at least ")
             .unwrap();
         let digits = least.find(|letter: char| !letter.is_ascii_digit());

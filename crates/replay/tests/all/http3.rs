@@ -1,7 +1,7 @@
 //! HTTP/3's framing and compression, with a client whose streams are written by hand.
 
 use crate::common::Running;
-use crate::common::h3::{H3, HOST, SETTINGS, Said, URL, cookie, id, is_whole, running, silent};
+use crate::common::h3::{H3, HOST, Received, SETTINGS, URL, cookie, id, is_whole, running, silent};
 use eyelevel_http3::qpack::{Encoder, FieldLine, Indexing};
 use eyelevel_http3::{Settings, data_head, headers};
 use eyelevel_replay::{Event, InForce};
@@ -39,7 +39,7 @@ async fn heads_shrink_both_ways_and_all_their_bytes_are_counted() {
             "a value that comes with each of them"
         );
     }
-    let encoder_bytes = client.said.lock().unwrap().encoder_bytes as u64;
+    let encoder_bytes = client.received.lock().unwrap().encoder_bytes as u64;
     drop(client);
     let (in_force, heads) = counted(running).await;
     up.extend(heads);
@@ -112,8 +112,9 @@ async fn a_request_waits_for_its_inserts_and_one_given_up_meanwhile_disturbs_nob
     // The second is cancelled while it waits: the server reports that to the client's encoder.
     let given_up = id(&streams[1].1);
     streams[1].0.reset(0x10c_u32.into()).unwrap();
-    let cancelled = |said: &Said| {
-        said.decoder_bytes
+    let cancelled = |received: &Received| {
+        received
+            .decoder_bytes
             .contains(&(0x40 | given_up as u8))
             .then_some(())
     };
@@ -205,7 +206,7 @@ async fn a_server_that_ends_says_goodbye() {
     is_whole(&client.get(URL, &cookie("a")).await);
     running.stop().await;
     assert_eq!(client.closed().await.0, 0x100);
-    assert_eq!(client.until(|said| said.goaway).await, 8);
+    assert_eq!(client.until(|received| received.goaway).await, 8);
 }
 
 #[tokio::test]

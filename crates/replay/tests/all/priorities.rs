@@ -25,7 +25,7 @@ const STEPS: [Step; 8] = [
     Step::Change(3, "u=6"),
 ];
 
-async fn seen(version: HttpVersion, priorities: bool, unsent: Option<u32>) -> Vec<u64> {
+async fn observe_order(version: HttpVersion, priorities: bool, unsent: Option<u32>) -> Vec<u64> {
     let recorded: Vec<Recorded> = PATHS
         .iter()
         .enumerate()
@@ -43,19 +43,19 @@ async fn seen(version: HttpVersion, priorities: bool, unsent: Option<u32>) -> Ve
         ..stack(version)
     };
     let running = Running::start(site(&recorded), stack);
-    let seen = order(&running, HOST, PATHS[0], &STEPS).await;
+    let order = order(&running, HOST, PATHS[0], &STEPS).await;
     running.stop().await;
-    seen
+    order
 }
 
 #[tokio::test]
 async fn body_bytes_leave_in_the_same_order_over_both_protocols() {
-    let expected = |seen: &[u64]| {
+    let expected = |order: &[u64]| {
         // The first, the changed one, the urgent one, two that share in turn, then the late ones.
-        assert_eq!(seen[..3], [0, 6, 5], "{seen:?}");
-        let (shared, late) = seen[3..].split_at(seen.len() - 5);
-        assert_eq!(late, [1, 3], "{seen:?}");
-        assert!(shared.len() >= 8, "chunk by chunk: {seen:?}");
+        assert_eq!(order[..3], [0, 6, 5], "{order:?}");
+        let (shared, late) = order[3..].split_at(order.len() - 5);
+        assert_eq!(late, [1, 3], "{order:?}");
+        assert!(shared.len() >= 8, "chunk by chunk: {order:?}");
         assert_eq!(
             shared.iter().collect::<BTreeSet<_>>(),
             [2, 4].iter().collect()
@@ -63,8 +63,8 @@ async fn body_bytes_leave_in_the_same_order_over_both_protocols() {
     };
     for unsent in [None, Some(16 * 1024)] {
         let (h2, h3) = (
-            seen(HttpVersion::H2, true, unsent).await,
-            seen(HttpVersion::H3, true, unsent).await,
+            observe_order(HttpVersion::H2, true, unsent).await,
+            observe_order(HttpVersion::H3, true, unsent).await,
         );
         expected(&h2);
         assert_eq!(h2, h3, "{unsent:?}");
@@ -74,11 +74,11 @@ async fn body_bytes_leave_in_the_same_order_over_both_protocols() {
 #[tokio::test]
 async fn without_priorities_all_share_alike_over_both() {
     for version in [HttpVersion::H2, HttpVersion::H3] {
-        let seen = seen(version, false, None).await;
+        let order = observe_order(version, false, None).await;
         // Every response appears repeatedly.
         for number in 1..7 {
-            let turns = seen.iter().filter(|each| **each == number).count();
-            assert!(turns >= 3, "{version:?}: {seen:?}");
+            let turns = order.iter().filter(|each| **each == number).count();
+            assert!(turns >= 3, "{version:?}: {order:?}");
         }
     }
 }

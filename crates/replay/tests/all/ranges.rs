@@ -22,12 +22,12 @@ fn headers(fields: Fields<'_>) -> Vec<Header> {
         .collect()
 }
 
-fn exchange(asked: Fields<'_>, status: u16, answered: Fields<'_>, body: Vec<u8>) -> Exchange {
+fn exchange(requested: Fields<'_>, status: u16, answered: Fields<'_>, body: Vec<u8>) -> Exchange {
     Exchange {
         index: 0,
         method: "GET".into(),
         url: URL.parse().unwrap(),
-        request_headers: headers(asked),
+        request_headers: headers(requested),
         request_body: Bytes::new(),
         status,
         reason: String::new(),
@@ -46,20 +46,20 @@ fn film() -> Vec<u8> {
 }
 
 /// Returns the film's bytes from `first` to before `end`, recorded for the requested range.
-fn partial(asked: &str, first: usize, end: usize) -> Exchange {
+fn partial(requested: &str, first: usize, end: usize) -> Exchange {
     let range = format!("bytes {first}-{}/{LENGTH}", end - 1);
     let answered = [("Content-Range", range.as_str()), ("ETag", "\"f\"")];
     let body = film()[first..end].to_vec();
-    exchange(&[("Range", asked)], 206, &answered, body)
+    exchange(&[("Range", requested)], 206, &answered, body)
 }
 
-fn whole(asked: Fields<'_>) -> Exchange {
-    exchange(asked, 200, &[("ETag", "\"f\"")], film())
+fn whole_film(requested: Fields<'_>) -> Exchange {
+    exchange(requested, 200, &[("ETag", "\"f\"")], film())
 }
 
 /// Returns status, `Content-Range` and the received part of the film in one line; for a miss the
 /// difference.
-fn ask(exchanges: &[Exchange], method: &str, fields: Fields<'_>) -> String {
+fn answer(exchanges: &[Exchange], method: &str, fields: Fields<'_>) -> String {
     let headers: HeaderMap = fields
         .iter()
         .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
@@ -96,13 +96,13 @@ fn ask(exchanges: &[Exchange], method: &str, fields: Fields<'_>) -> String {
 }
 
 fn get(exchanges: &[Exchange], range: &str) -> String {
-    ask(exchanges, "GET", &[("range", range)])
+    answer(exchanges, "GET", &[("range", range)])
 }
 
 #[test]
 fn the_whole_in_one_206_is_cut_as_a_200_is() {
     let in_one = [partial("bytes=0-", 0, LENGTH)];
-    let plain = [whole(&[])];
+    let plain = [whole_film(&[])];
     for (range, expected) in [
         ("bytes=500-", "206 bytes 500-999/1000: 500..1000"),
         ("bytes=10-19", "206 bytes 10-19/1000: 10..20"),
@@ -123,9 +123,9 @@ fn the_whole_in_one_206_is_cut_as_a_200_is() {
     }
     let as_recorded = "206 bytes 0-999/1000: 0..1000";
     assert_eq!(get(&in_one, "bytes=0-"), as_recorded);
-    assert_eq!(ask(&in_one, "GET", &[]), "200 no range: 0..1000");
-    assert_eq!(ask(&in_one, "HEAD", &[]), "200 no range: nothing");
-    let unchanged = ask(&in_one, "GET", &[("if-none-match", "\"f\"")]);
+    assert_eq!(answer(&in_one, "GET", &[]), "200 no range: 0..1000");
+    assert_eq!(answer(&in_one, "HEAD", &[]), "200 no range: nothing");
+    let unchanged = answer(&in_one, "GET", &[("if-none-match", "\"f\"")]);
     assert_eq!(unchanged, "304 no range: nothing");
 }
 
@@ -150,10 +150,10 @@ fn of_a_part_the_known_bytes_are_sent_and_no_others() {
     ] {
         assert_eq!(get(&parts, range), expected, "{range}");
     }
-    assert_eq!(ask(&parts, "GET", &[]), "miss: range");
-    assert_eq!(ask(&parts, "HEAD", &[]), "miss: range");
+    assert_eq!(answer(&parts, "GET", &[]), "miss: range");
+    assert_eq!(answer(&parts, "HEAD", &[]), "miss: range");
     assert_eq!(
-        ask(&parts[1..], "GET", &[("range", "bytes=0-9")]),
+        answer(&parts[1..], "GET", &[("range", "bytes=0-9")]),
         "miss: range"
     );
 }
@@ -189,9 +189,9 @@ fn what_a_206_says_of_itself_is_not_believed_blindly() {
         ("bytes 0-18446744073709551615/*", 0..50, "miss: range"),
         ("", 0..50, "miss: range"),
     ] {
-        let asked = [("Range", "bytes=0-")];
+        let requested = [("Range", "bytes=0-")];
         let body = film()[body].to_vec();
-        let recorded = [exchange(&asked, 206, &[("Content-Range", field)], body)];
+        let recorded = [exchange(&requested, 206, &[("Content-Range", field)], body)];
         assert_eq!(get(&recorded, "bytes=10-"), expected, "{field}");
     }
 }
@@ -199,13 +199,16 @@ fn what_a_206_says_of_itself_is_not_believed_blindly() {
 #[test]
 fn a_server_that_knows_no_ranges_sends_the_whole() {
     let everything = "200 no range: 0..1000";
-    let ignored = [whole(&[("Range", "bytes=0-99")])];
+    let ignored = [whole_film(&[("Range", "bytes=0-99")])];
     assert_eq!(get(&ignored, "bytes=0-99"), everything);
     assert_eq!(get(&ignored, "bytes=5-"), everything);
     let refused = [exchange(&[], 200, &[("Accept-Ranges", "none")], film())];
     assert_eq!(get(&refused, "bytes=5-"), everything);
     // The condition had failed.
-    let stale = [whole(&[("Range", "bytes=5-"), ("If-Range", "\"old\"")])];
+    let stale = [whole_film(&[
+        ("Range", "bytes=5-"),
+        ("If-Range", "\"old\""),
+    ])];
     assert_eq!(get(&stale, "bytes=5-"), "206 bytes 5-999/1000: 5..1000");
 }
 
@@ -215,7 +218,7 @@ fn if_range_decides_between_a_part_and_the_whole() {
     let part = [partial("bytes=0-", 0, 400)];
     let with = |exchanges: &[Exchange], condition| {
         let fields = [("range", "bytes=5-9"), ("if-range", condition)];
-        ask(exchanges, "GET", &fields)
+        answer(exchanges, "GET", &fields)
     };
     assert_eq!(with(&in_one, "\"f\""), "206 bytes 5-9/1000: 5..10");
     assert_eq!(with(&part, "\"f\""), "206 bytes 5-9/1000: 5..10");
@@ -223,22 +226,22 @@ fn if_range_decides_between_a_part_and_the_whole() {
     assert_eq!(with(&part, "\"old\""), "miss: range");
     // A 206 need not repeat the date of its condition (RFC 9110, section 15.3.7).
     let date = "Thu, 01 Jan 2026 00:00:00 GMT";
-    let asked = [("Range", "bytes=0-"), ("If-Range", date)];
+    let requested = [("Range", "bytes=0-"), ("If-Range", date)];
     let answered = [("Content-Range", "bytes 0-399/1000")];
-    let dated = [exchange(&asked, 206, &answered, film()[..400].to_vec())];
+    let dated = [exchange(&requested, 206, &answered, film()[..400].to_vec())];
     assert_eq!(with(&dated, date), "206 bytes 5-9/1000: 5..10");
 }
 
 #[test]
 fn a_recorded_416_answers_what_is_beyond_its_end() {
-    let asked = [("Range", "bytes=1000-")];
+    let requested = [("Range", "bytes=1000-")];
     let answered = [("Content-Range", "bytes */1000")];
-    let beyond = [exchange(&asked, 416, &answered, Vec::new())];
+    let beyond = [exchange(&requested, 416, &answered, Vec::new())];
     let expected = "416 bytes */1000: nothing";
     assert_eq!(get(&beyond, "bytes=1000-"), expected);
     assert_eq!(get(&beyond, "bytes=2000-"), expected);
     assert_eq!(get(&beyond, "bytes=10-"), "miss: range");
-    assert_eq!(ask(&beyond, "GET", &[]), "miss: range");
+    assert_eq!(answer(&beyond, "GET", &[]), "miss: range");
 }
 
 #[tokio::test]
@@ -252,10 +255,10 @@ async fn a_check_finds_every_recorded_range_as_it_was() {
             partial("bytes=500-", 500, LENGTH),
             exchange(&[("Range", "bytes=0-1,5-6")], 206, &many, parts),
             exchange(&[("Range", "bytes=1000-")], 416, &beyond, Vec::new()),
-            whole(&[]),
+            whole_film(&[]),
         ],
         vec![
-            whole(&[("Range", "bytes=0-99")]),
+            whole_film(&[("Range", "bytes=0-99")]),
             exchange(&[], 200, &[], film()),
             partial("bytes=100-199", 100, 200),
         ],

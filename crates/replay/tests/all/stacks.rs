@@ -75,7 +75,7 @@ async fn responses_over_http3_name_their_service_and_no_others_do() {
         (HttpVersion::H2, None, None),
         (HttpVersion::H1, None, None),
     ];
-    for (version, alt_svc, said) in cases {
+    for (version, alt_svc, reported) in cases {
         let mut stack = stack(version);
         stack.alt_svc = alt_svc;
         let running = Running::start(site.clone(), stack);
@@ -87,7 +87,7 @@ async fn responses_over_http3_name_their_service_and_no_others_do() {
                 .unwrap();
             let named = fetched.headers.get("alt-svc");
             let named = named.map(|value| value.to_str().unwrap());
-            assert_eq!(named, said, "{version:?}, {alt_svc:?}, {url}");
+            assert_eq!(named, reported, "{version:?}, {alt_svc:?}, {url}");
         }
         running.stop().await;
     }
@@ -102,12 +102,12 @@ async fn a_host_on_anothers_connection_does_not_name_its_service() {
     ]);
     let running = Running::start(site, stack(HttpVersion::H3));
     let mut client = running.client(HOST).await;
-    for (url, said) in [(URL, true), (other, false), (URL, true)] {
+    for (url, reported) in [(URL, true), (other, false), (URL, true)] {
         let fetched = client
             .fetch(Method::GET, url, HeaderMap::new(), Bytes::new())
             .await
             .unwrap();
-        assert_eq!(fetched.headers.contains_key("alt-svc"), said, "{url}");
+        assert_eq!(fetched.headers.contains_key("alt-svc"), reported, "{url}");
     }
     running.stop().await;
 }
@@ -342,8 +342,8 @@ fn what_cannot_be_served_is_refused_with_the_reason() {
         ),
     ];
     for (change, version, reason) in cases {
-        let said = refusal(change, version);
-        assert!(said.contains(reason), "{said}");
+        let reported = refusal(change, version);
+        assert!(reported.contains(reason), "{reported}");
     }
 }
 
@@ -368,8 +368,8 @@ fn every_bound_of_the_table_holds() {
         }
         let below = (limit.min >= 1.0).then_some(limit.min - 1.0);
         for beyond in below.into_iter().chain([limit.max + 1.0]) {
-            let said = refused(setting, beyond).unwrap_or_default();
-            assert!(said.contains(setting), "{setting} {beyond}: {said}");
+            let reported = refused(setting, beyond).unwrap_or_default();
+            assert!(reported.contains(setting), "{setting} {beyond}: {reported}");
         }
     }
 }
@@ -382,8 +382,8 @@ async fn a_site_with_secure_origins_is_not_served_without_tls() {
     };
     let secure = site(&[Recorded::new(URL, pattern(100, 4))]);
     let refused = eyelevel_replay::Server::bind(secure, stack.clone(), crate::common::options());
-    let said = refused.err().map(|error| error.to_string()).unwrap();
-    assert!(said.contains("https://www.example.test"), "{said}");
+    let reported = refused.err().map(|error| error.to_string()).unwrap();
+    assert!(reported.contains("https://www.example.test"), "{reported}");
     let plain = site(&[Recorded::new("http://www.example.test/", pattern(100, 4))]);
     assert!(eyelevel_replay::Server::bind(plain, stack, crate::common::options()).is_ok());
 }

@@ -41,7 +41,7 @@ pub enum Payload {
 }
 
 /// Formats a flow's window, threshold, pacing rate and state, as in `vectors/congestion`.
-pub fn answer(flow: &Flow) -> String {
+pub fn format_state(flow: &Flow) -> String {
     let controller = flow.controller();
     let or_dash = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
     format!(
@@ -54,7 +54,7 @@ pub fn answer(flow: &Flow) -> String {
 }
 
 /// Formats packet numbers, as in `vectors/congestion`.
-pub fn list(numbers: &[u64]) -> String {
+pub fn format_numbers(numbers: &[u64]) -> String {
     numbers
         .iter()
         .map(u64::to_string)

@@ -46,7 +46,7 @@ pub struct Busy {
 
 impl Busy {
     /// Returns when the pause at `now` ends, if there is one.
-    fn until(self, now: Instant) -> Option<Instant> {
+    fn pause_end(self, now: Instant) -> Option<Instant> {
         let period_ns = u64::try_from(self.period.as_nanos()).unwrap_or(u64::MAX);
         let start = Instant::from_nanos(now.as_nanos() / period_ns * period_ns);
         Some(start + self.wait).filter(|end| now < *end)
@@ -115,7 +115,7 @@ impl Receiver {
     }
 
     fn busy_until(&mut self, now: Instant) -> Option<Instant> {
-        let until = self.busy.and_then(|busy| busy.until(now));
+        let until = self.busy.and_then(|busy| busy.pause_end(now));
         self.free_at = until.unwrap_or(now);
         until
     }

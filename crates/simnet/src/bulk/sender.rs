@@ -1,6 +1,6 @@
 mod losses;
 
-use super::{Payload, Scenario, answer, list};
+use super::{Payload, Scenario, format_numbers, format_state};
 use crate::Endpoint;
 use eyelevel_congestion::{DepartureTimer, Flow};
 use eyelevel_link::{Ecn, Packet};
@@ -102,7 +102,7 @@ impl Sender {
     }
 
     fn note(&mut self, now: Instant, what: &str) {
-        let answer = answer(&self.flow);
+        let answer = format_state(&self.flow);
         let at = now.as_nanos();
         self.log.push_str(&format!("{at}\t{what}\t{answer}\n"));
     }
@@ -132,7 +132,7 @@ impl Sender {
             return;
         };
         self.rtt_latest = now.since(self.in_flight[&newest].at);
-        let named = format!("ack\t{}", list(&acked));
+        let named = format!("ack\t{}", format_numbers(&acked));
         for number in acked {
             let sent = self.in_flight.remove(&number).unwrap();
             let arrival = arrivals.iter().find(|(arrived, _)| *arrived == number);

@@ -1,7 +1,7 @@
 use crate::targets::check_message;
 use bytes::Bytes;
 use eyelevel_probe::wire::{Head, Response, request_stream};
-use eyelevel_probe::{Answer, Asked};
+use eyelevel_probe::{Answer, ProbeRequest};
 
 /// A response's head, whole: its status is one that HTTP has, what is kept of its fields is short
 /// and visible; in two pieces it is the same, and so is the answer that is kept, which is bounded; the
@@ -24,12 +24,12 @@ pub(crate) fn run(input: &[u8]) {
         assert_eq!(read(&[first, rest]), whole, "cut at {end}");
         assert_eq!(kept(&[first, rest]), kept(&[input]), "cut at {end}");
     }
-    let asked = Asked {
+    let request = ProbeRequest {
         authority: "a.test".into(),
         path: String::from_utf8_lossy(input).into_owned(),
         user_agent: "x".into(),
     };
-    let stream = request_stream(&asked);
+    let stream = request_stream(&request);
     assert!(read(&[&stream]).is_err(), "a request has no status");
 }
 

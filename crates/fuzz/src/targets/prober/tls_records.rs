@@ -1,5 +1,5 @@
 use crate::targets::check_message;
-use eyelevel_probe::wire::heard_by_a_client;
+use eyelevel_probe::wire::feed_client;
 use eyelevel_probe::{Protocol, Trust};
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ pub(crate) fn run(input: &[u8]) {
     };
     let protocol = [Protocol::Tls12, Protocol::Tls13, Protocol::TlsAny][usize::from(*choice) % 3];
     for piece_bytes in [bytes.len().max(1), 5] {
-        match heard_by_a_client(&TRUST, protocol, bytes.chunks(piece_bytes)) {
+        match feed_client(&TRUST, protocol, bytes.chunks(piece_bytes)) {
             Ok((is_over, _)) => assert!(!is_over),
             Err(failure) => check_message(&failure.detail),
         }

@@ -1,4 +1,4 @@
-use eyelevel_replay::wire::{H2Frames, H2Seen, client_preface, settings_frame};
+use eyelevel_replay::wire::{H2Event, H2Frames, client_preface, settings_frame};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -13,7 +13,7 @@ pub(crate) fn run(input: &[u8]) {
         // A frame has nine bytes at least.
         assert!(found.len() <= bytes.len() / 9 + 1);
         for each in found {
-            let H2Seen::Update(stream, priority) = each else {
+            let H2Event::Update(stream, priority) = each else {
                 continue;
             };
             assert!(stream < 1 << 31 && priority.urgency <= 7);
@@ -36,10 +36,10 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-fn seen(is_client: bool, bytes: &[u8], piece_bytes: usize) -> Vec<H2Seen> {
+fn seen(is_client: bool, bytes: &[u8], piece_bytes: usize) -> Vec<H2Event> {
     let mut frames = match is_client {
-        true => H2Frames::of_client(),
-        false => H2Frames::of_server(),
+        true => H2Frames::client(),
+        false => H2Frames::server(),
     };
     let mut seen = Vec::new();
     for piece in bytes.chunks(piece_bytes.max(1)) {

@@ -15,7 +15,7 @@ pub(crate) fn run(input: &[u8]) {
         assert_eq!((bodies, events, error), message(side, input, 1));
     }
     let kind = |piece_bytes: usize| {
-        let (mut streams, mut head) = (Unidirectional::of(Side::Client), Vec::new());
+        let (mut streams, mut head) = (Unidirectional::new(Side::Client), Vec::new());
         let found = input.chunks(piece_bytes).find_map(|piece| {
             let mut piece = Bytes::copy_from_slice(piece);
             streams.kind(&mut head, &mut piece).transpose()
@@ -27,7 +27,7 @@ pub(crate) fn run(input: &[u8]) {
 }
 
 fn control(side: Side, input: &[u8], piece_bytes: usize) -> (Vec<ControlEvent>, Option<Error>) {
-    let (mut control, mut events) = (Control::of(side), Vec::new());
+    let (mut control, mut events) = (Control::new(side), Vec::new());
     for piece in input.chunks(piece_bytes) {
         let mut piece = Bytes::copy_from_slice(piece);
         loop {
@@ -48,7 +48,7 @@ fn control(side: Side, input: &[u8], piece_bytes: usize) -> (Vec<ControlEvent>, 
 type Said = (Vec<u8>, Vec<MessageEvent>, Option<Error>);
 
 fn message(side: Side, input: &[u8], piece_bytes: usize) -> Said {
-    let mut message = Message::of(side, SECTION_BYTES_MAX);
+    let mut message = Message::new(side, SECTION_BYTES_MAX);
     let (mut body, mut events) = (Vec::new(), Vec::new());
     for piece in input.chunks(piece_bytes) {
         let mut piece = Bytes::copy_from_slice(piece);

@@ -57,7 +57,7 @@ fn hostile(mut input: &[u8]) {
         }
         assert!(decoder.table_bytes() <= TABLE_BYTES);
         // An acknowledgement has as many bytes as a number, and there is one for each part.
-        assert!(decoder.take_told().len() <= 32);
+        assert!(decoder.take_instructions().len() <= 32);
     }
 }
 
@@ -115,7 +115,7 @@ fn friendly(input: &[u8]) {
             }
         });
         if section_of[0] % 5 != 0 {
-            let told = decoder.take_told();
+            let told = decoder.take_instructions();
             encoder
                 .on_decoder_stream(&told)
                 .expect("our own decoder's instructions");

@@ -35,7 +35,7 @@ struct Lane<P> {
 
 impl<P> Lane<P> {
     /// Selects this share of packets, evenly spread (the RFC's `recur`), without randomness.
-    fn chooses(&mut self, likelihood: f64) -> bool {
+    fn choose(&mut self, likelihood: f64) -> bool {
         self.accumulated += likelihood;
         let chosen = self.accumulated > 1.0;
         if chosen {
@@ -92,7 +92,7 @@ impl<P> DualPi2<P> {
     ) -> Option<QueuedPacket<P>> {
         self.catch_up(at);
         while !self.is_empty() {
-            let next = if self.classic_turn() {
+            let next = if self.is_classic_turn() {
                 self.dequeue_classic(at, reports)
             } else {
                 self.dequeue_low_latency(at, reports)
@@ -110,7 +110,7 @@ impl<P> DualPi2<P> {
 
     /// Returns whether the classic queue is next, by weighted round robin in bytes: low latency
     /// first, unless the classic queue is owed its share.
-    fn classic_turn(&self) -> bool {
+    fn is_classic_turn(&self) -> bool {
         match (
             self.low_latency.waiting.is_empty(),
             self.classic.waiting.is_empty(),
@@ -136,19 +136,20 @@ impl<P> DualPi2<P> {
         let coupled = self.settings.coupling * self.base;
         let mark = if coupled < 1.0 {
             let busy = lane.waiting.packets() > MARK_PACKETS_MIN;
-            let native = if busy {
-                self.settings.native(at.since(queued_packet.entered))
+            let native_probability = if busy {
+                self.settings
+                    .native_probability(at.since(queued_packet.entered))
             } else {
                 0.0
             };
-            lane.chooses(native.max(coupled))
+            lane.choose(native_probability.max(coupled))
         } else {
             // Overload: drop like the classic queue, mark the others.
-            if lane.chooses(self.base * self.base) {
+            if lane.choose(self.base * self.base) {
                 reports.dropped(at, queued_packet, DropReason::ActiveQueue);
                 return None;
             }
-            lane.chooses(coupled.min(1.0))
+            lane.choose(coupled.min(1.0))
         };
         if mark {
             reports.mark(at, &mut queued_packet);
@@ -169,7 +170,7 @@ impl<P> DualPi2<P> {
             self.classic_credit - paid
         };
         let probability = self.base * self.base;
-        if self.classic.chooses(probability) {
+        if self.classic.choose(probability) {
             // The classic queue marks at most (1/k)^2; beyond, ECN is overloaded.
             let overload = probability >= (1.0 / self.settings.coupling).powi(2);
             if overload || !queued_packet.packet.ecn.is_capable() {

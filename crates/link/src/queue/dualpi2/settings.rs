@@ -112,7 +112,7 @@ impl Settings {
 
     /// Returns the low-latency queue's own marking probability: a ramp from 0 to 1 between the two
     /// thresholds.
-    pub fn native(&self, delay: Duration) -> f64 {
+    pub fn native_probability(&self, delay: Duration) -> f64 {
         if delay >= self.mark_max {
             1.0
         } else if delay > self.mark_min {

@@ -50,7 +50,7 @@ const fn opportunity_bytes() -> u32 {
 }
 
 impl CellSpec {
-    fn of_heavy(&self) -> TraceSpec {
+    fn heavy_trace(&self) -> TraceSpec {
         TraceSpec {
             trace: self.heavy.clone(),
             once: false,
@@ -88,7 +88,7 @@ impl StageSettings for CellSpec {
         let light = Light::new(self.light.values("light")?, "light", ": train ")?;
         Ok(Effect {
             delay_min: light.delay_min(),
-            rate: self.of_heavy().effect()?.rate,
+            rate: self.heavy_trace().effect()?.rate,
             queue: Some(&self.queue),
         })
     }
@@ -102,7 +102,7 @@ impl StageSettings for CellSpec {
             self.light.load(read, light::parse_line, light::LINE)?;
             Light::new(self.light.values(&file)?, &file, ":")?;
         }
-        let mut heavy = self.of_heavy();
+        let mut heavy = self.heavy_trace();
         heavy.load_files(read)?;
         self.heavy = heavy.trace;
         Ok(())
@@ -156,7 +156,7 @@ impl<P> StageState<P> for Cell<P> {
             train: None,
             last_left: Instant::ZERO,
             travelling: VecDeque::new(),
-            heavy: TraceLink::new(&settings.of_heavy(), seed, place)?,
+            heavy: TraceLink::new(&settings.heavy_trace(), seed, place)?,
         })
     }
 
@@ -171,7 +171,7 @@ impl<P> StageState<P> for Cell<P> {
         queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
     ) -> Option<QueuedPacket<P>> {
-        let queued_packet = reports.within_bound(at, queued_packet, self.travelling.len())?;
+        let queued_packet = reports.admit(at, queued_packet, self.travelling.len())?;
         let (delay, opportunity) = self.opportunity(at, queued_packet.bytes());
         let without_link = at + delay;
         // Nothing overtakes: a packet that would waits for the last, on the link.

@@ -61,7 +61,7 @@ impl JitterDistribution {
                 },
                 "recorded" => {
                     let delays_ms = Recorded::from_file(words.file()?);
-                    let others = ["for", "reordering"].iter().any(|word| words.next_is(word));
+                    let others = ["for", "reordering"].iter().any(|word| words.is_next(word));
                     let interval = !others && !words.is_empty();
                     Self::Recorded {
                         delays_ms,

@@ -37,7 +37,7 @@ impl StageSettings for JitterSpec {
             min_ms: 0.0,
             max_ms: 0.0,
         };
-        if !words.next_is("for") {
+        if !words.is_next("for") {
             distribution = JitterDistribution::parse(words)?;
         }
         let mut per_address = BTreeMap::new();
@@ -125,7 +125,7 @@ impl<P> StageState<P> for Jitter<P> {
         queued_packet: QueuedPacket<P>,
         reports: &mut Reports<'_, O>,
     ) -> Option<QueuedPacket<P>> {
-        let queued_packet = reports.within_bound(at, queued_packet, self.travelling.len())?;
+        let queued_packet = reports.admit(at, queued_packet, self.travelling.len())?;
         let own = queued_packet
             .packet
             .address

@@ -71,7 +71,7 @@ impl StageSettings for ScheduleSpec {
 
     fn effect(&self) -> Result<Effect<'_>, SpecError> {
         let timetable = Timetable::new(self, "schedule")?;
-        Ok(Effect::link(timetable.mean_rate_of_all_time(), &self.queue))
+        Ok(Effect::link(timetable.long_term_rate(), &self.queue))
     }
 
     fn queue_mut(&mut self) -> Option<&mut QueueSpec> {

@@ -86,7 +86,7 @@ impl Timetable {
     }
 
     /// Returns the mean over the period; without one the last rate, which stays, if it is above 0.
-    pub fn mean_rate_of_all_time(&self) -> BitRate {
+    pub fn long_term_rate(&self) -> BitRate {
         match (self.period, self.steps[self.steps.len() - 1].1) {
             (None, Some(last)) => last,
             _ => self.mean_rate(),

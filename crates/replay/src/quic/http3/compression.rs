@@ -196,7 +196,7 @@ impl State {
             ..
         } = self;
         to_decoder.push(&encoder.take_instructions());
-        to_encoder.push(&decoder.take_told());
+        to_encoder.push(&decoder.take_instructions());
         let mut context = Context::from_waker(driver.as_ref().unwrap_or(Waker::noop()));
         let _ = to_decoder.poll_write(&mut context);
         let _ = to_encoder.poll_write(&mut context);

@@ -32,7 +32,7 @@ impl<'a> Incoming<'a> {
             stream,
             id,
             compression,
-            message: Message::of(Side::Client, HEADER_BYTES_MAX),
+            message: Message::new(Side::Client, HEADER_BYTES_MAX),
             buffer: Bytes::new(),
             body_bytes: 0,
             is_over: false,
@@ -41,7 +41,7 @@ impl<'a> Incoming<'a> {
 
     /// Reads the request's head, and returns it with its coded size; `None` if it is larger than
     /// allowed.
-    pub async fn head(&mut self) -> Result<Option<(Request<()>, u64)>, Failure> {
+    pub async fn read_head(&mut self) -> Result<Option<(Request<()>, u64)>, Failure> {
         let section = match self.next().await? {
             Some(MessageEvent::Head(section)) => section,
             _ => {
@@ -60,7 +60,7 @@ impl<'a> Incoming<'a> {
 
     /// Reads the remaining stream and returns the body if `keep` is set, cut at its maximum.
     /// Trailers are read and discarded.
-    pub async fn rest(&mut self, headers: &HeaderMap, keep: bool) -> Result<Bytes, Failure> {
+    pub async fn read_rest(&mut self, headers: &HeaderMap, keep: bool) -> Result<Bytes, Failure> {
         let mut kept = BytesMut::new();
         let room = if keep { REQUEST_BODY_BYTES_MAX } else { 0 };
         while let Some(event) = self.next().await? {
@@ -82,9 +82,9 @@ impl<'a> Incoming<'a> {
 
     /// Checks the body's length against `content-length` (RFC 9114, section 4.1.2).
     fn check_length(&self, headers: &HeaderMap) -> Result<(), Failure> {
-        let said = headers.get(header::CONTENT_LENGTH);
-        let said = said.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        match said {
+        let declared = headers.get(header::CONTENT_LENGTH);
+        let declared = declared.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+        match declared {
             Some(bytes) if bytes != self.body_bytes => Err(Failure::Protocol(Error {
                 scope: Scope::Stream,
                 code: Code::MessageError,

@@ -60,19 +60,19 @@ impl Http3 {
             gate,
             entrance,
             service,
-            unidirectional: Mutex::new(Unidirectional::of(eyelevel_http3::Side::Client)),
+            unidirectional: Mutex::new(Unidirectional::new(eyelevel_http3::Side::Client)),
             next_request: AtomicU64::new(0),
         })
     }
 
-    /// Answers requests until the client disconnects or `stopping` ends. `begun` is called once our
+    /// Answers requests until the client disconnects or `stopping` ends. `on_begun` is called once our
     /// settings are written, or cannot be so far.
     pub async fn run(
         self: &Arc<Self>,
         stack: &StackConfig,
         early: &EarlyRequests,
         stopping: impl Future<Output = ()>,
-        begun: impl FnOnce(),
+        on_begun: impl FnOnce(),
     ) {
         let mut running = JoinSet::new();
         let control = Mutex::new(None);
@@ -80,24 +80,24 @@ impl Http3 {
         let _closing = Closing(&self.connection);
         tokio::select! {
             biased;
-            () = stopping => self.say_goodbye(&control).await,
+            () = stopping => self.send_goaway(&control).await,
             () = self.compression.drive() => {
                 self.close(Code::ClosedCriticalStream, "one of QPACK's streams was stopped");
             }
-            () = self.open_and_tell(stack, &control, begun) => {}
+            () = self.open_and_notify(stack, &control, on_begun) => {}
             () = self.accept(&mut running, early) => {}
         }
     }
 
-    async fn open_and_tell(
+    async fn open_and_notify(
         &self,
         stack: &StackConfig,
         control: &Mutex<Option<SendStream>>,
-        begun: impl FnOnce(),
+        on_begun: impl FnOnce(),
     ) {
         let mut opening = pin!(self.open(stack, control));
         let first = poll_fn(|context| Poll::Ready(opening.as_mut().poll(context))).await;
-        begun();
+        on_begun();
         if first.is_pending() {
             opening.await;
         }
@@ -139,7 +139,7 @@ impl Http3 {
             tokio::select! {
                 biased;
                 stream = self.connection.accept_uni() => match stream {
-                    Ok(stream) => running.spawn(self.clone().unidirectional(stream)),
+                    Ok(stream) => running.spawn(self.clone().read_unidirectional(stream)),
                     Err(_) => return,
                 },
                 stream = self.connection.accept_bi() => match stream {
@@ -159,7 +159,7 @@ impl Http3 {
 
     /// Sends GOAWAY, as far as it can be written at once; a lab that ends does not wait for
     /// clients.
-    async fn say_goodbye(&self, control: &Mutex<Option<SendStream>>) {
+    async fn send_goaway(&self, control: &Mutex<Option<SendStream>>) {
         let stream = control
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

@@ -2,7 +2,7 @@
 
 use super::incoming::{Failure, Incoming};
 use super::{Http3, number};
-use crate::exact_wait::exact_wait;
+use crate::exact_wait::wait_exactly;
 use crate::response::Reply;
 use crate::scheduler::ReplyBody;
 use crate::service::RequestHead;
@@ -24,7 +24,7 @@ impl Http3 {
         id: u64,
     ) {
         let mut incoming = Incoming::new(receive, id, &self.compression);
-        let answered = match incoming.head().await {
+        let answered = match incoming.read_head().await {
             Ok(Some((request, head_bytes))) => {
                 self.answer(&mut incoming, &mut send, id, &request, head_bytes)
                     .await
@@ -54,7 +54,7 @@ impl Http3 {
         let started_ns = self.service.now_ns();
         let has_body = !matches!(*request.method(), Method::GET | Method::HEAD);
         let body = if has_body {
-            incoming.rest(request.headers(), true).await?
+            incoming.read_rest(request.headers(), true).await?
         } else {
             Bytes::new()
         };
@@ -67,7 +67,7 @@ impl Http3 {
         let reply = self.service.answer(self.entrance, &head, &body, started_ns);
         let rest = async {
             if !has_body {
-                incoming.rest(request.headers(), false).await?;
+                incoming.read_rest(request.headers(), false).await?;
             }
             Ok(())
         };
@@ -84,13 +84,13 @@ impl Http3 {
         &self,
         to: &mut SendStream,
         id: u64,
-        asked: &HeaderMap,
+        requested: &HeaderMap,
         reply: Reply,
     ) -> Result<(), WriteError> {
         if !reply.think.is_zero() {
-            exact_wait(reply.think).await;
+            wait_exactly(reply.think).await;
         }
-        let priority = self.service.priority(asked);
+        let priority = self.service.priority(requested);
         let mut body = ReplyBody::gated(reply.body, &self.gate, Some(id), priority);
         let section = self
             .compression
@@ -139,6 +139,6 @@ impl Http3 {
         if self.write(send, &headers(&section)).await.is_ok() {
             let _ = send.finish();
         }
-        incoming.rest(&nothing, false).await.map(drop)
+        incoming.read_rest(&nothing, false).await.map(drop)
     }
 }

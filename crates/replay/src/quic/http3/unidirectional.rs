@@ -16,7 +16,7 @@ enum Purpose {
 
 impl Http3 {
     /// Reads one of the client's unidirectional streams to its end.
-    pub(super) async fn unidirectional(self: Arc<Self>, mut stream: RecvStream) {
+    pub(super) async fn read_unidirectional(self: Arc<Self>, mut stream: RecvStream) {
         let mut purpose = Purpose::Unknown(Vec::new());
         loop {
             let read = match stream.read_chunk(usize::MAX).await {
@@ -38,7 +38,7 @@ impl Http3 {
                 .unwrap_or_else(PoisonError::into_inner);
             *purpose = match streams.kind(head, &mut bytes)? {
                 None => return Ok(()),
-                Some(Kind::Control) => Purpose::Control(Box::new(Control::of(Side::Client))),
+                Some(Kind::Control) => Purpose::Control(Box::new(Control::new(Side::Client))),
                 Some(kind) => Purpose::Other(kind),
             };
         }

@@ -61,11 +61,11 @@ pub struct H3 {
     pub to_decoder: SendStream,
     pub to_encoder: SendStream,
     pub encoder: Encoder,
-    pub said: Arc<Mutex<Said>>,
+    pub received: Arc<Mutex<Received>>,
     _endpoint: noq::Endpoint,
 }
 
-pub struct Said {
+pub struct Received {
     decoder: Decoder,
     pub settings: Option<Settings>,
     pub goaway: Option<u64>,
@@ -132,37 +132,37 @@ impl H3 {
         let control = open(Kind::Control, &settings.frame()).await;
         let to_decoder = open(Kind::Encoder, &[]).await;
         let to_encoder = open(Kind::Decoder, &[]).await;
-        let said = Arc::new(Mutex::new(Said {
+        let received = Arc::new(Mutex::new(Received {
             decoder: Decoder::new(settings.table_bytes_max, settings.blocked_streams_max),
             settings: None,
             goaway: None,
             encoder_bytes: 0,
             decoder_bytes: Vec::new(),
         }));
-        tokio::spawn(listen(connection.clone(), said.clone()));
+        tokio::spawn(listen(connection.clone(), received.clone()));
         Self {
             connection,
             control,
             to_decoder,
             to_encoder,
             encoder: Encoder::new(),
-            said,
+            received,
             _endpoint: endpoint,
         }
     }
 
     /// Waits for the server's settings; our encoder then uses a table of at most that size.
     pub async fn use_table(&mut self, table_bytes: u64) -> Settings {
-        let settings = self.until(|said| said.settings).await;
+        let settings = self.until(|received| received.settings).await;
         let (offered, blocked) = (settings.table_bytes_max, settings.blocked_streams_max);
         self.encoder.on_settings(offered, table_bytes, blocked);
         settings
     }
 
     /// Waits until the server has sent what `found` accepts.
-    pub async fn until<T>(&self, mut found: impl FnMut(&Said) -> Option<T>) -> T {
+    pub async fn until<T>(&self, mut found: impl FnMut(&Received) -> Option<T>) -> T {
         loop {
-            if let Some(found) = found(&self.said.lock().unwrap()) {
+            if let Some(found) = found(&self.received.lock().unwrap()) {
                 return found;
             }
             tokio::task::yield_now().await;
@@ -172,7 +172,7 @@ impl H3 {
     /// Encodes the field section of a request on the next stream, and returns it with its inserts.
     pub fn section(&mut self, stream: u64, url: &str, fields: &HeaderMap) -> (Vec<u8>, Vec<u8>) {
         let uri: Uri = url.parse().unwrap();
-        let told = std::mem::take(&mut self.said.lock().unwrap().decoder_bytes);
+        let told = std::mem::take(&mut self.received.lock().unwrap().decoder_bytes);
         self.encoder.on_decoder_stream(&told).unwrap();
         let lines = head::request_lines(&Method::GET, &uri, fields);
         let section = self.encoder.encode(stream, lines, true);
@@ -191,7 +191,7 @@ impl H3 {
 
     /// Reads a response to its end.
     pub async fn answer(&mut self, mut receive: RecvStream) -> Result<Answer, ReadError> {
-        let mut message = Message::of(Side::Server, SECTION_BYTES_MAX);
+        let mut message = Message::new(Side::Server, SECTION_BYTES_MAX);
         let mut found: Option<Answer> = None;
         while let Some(mut bytes) = receive.read_chunk(usize::MAX).await? {
             while let Some(event) = message.next(&mut bytes).unwrap() {
@@ -214,8 +214,9 @@ impl H3 {
     async fn head(&mut self, stream: u64, section: &[u8]) -> Answer {
         let fields = loop {
             let decoded = {
-                let mut said = self.said.lock().unwrap();
-                said.decoder
+                let mut received = self.received.lock().unwrap();
+                received
+                    .decoder
                     .decode(stream, section, SECTION_BYTES_MAX)
                     .unwrap()
             };
@@ -225,7 +226,7 @@ impl H3 {
                 Decoded::TooLarge => panic!("a section beyond any"),
             }
         };
-        let told = self.said.lock().unwrap().decoder.take_told();
+        let told = self.received.lock().unwrap().decoder.take_instructions();
         self.to_encoder.write_all(&told).await.unwrap();
         let (parts, ()) = head::response(fields).unwrap().into_parts();
         Answer {
@@ -259,41 +260,45 @@ pub fn id(stream: &RecvStream) -> u64 {
 }
 
 /// Reads the server's own streams for as long as the connection lives.
-async fn listen(connection: Connection, said: Arc<Mutex<Said>>) {
-    let kinds = Arc::new(Mutex::new(Unidirectional::of(Side::Server)));
+async fn listen(connection: Connection, received: Arc<Mutex<Received>>) {
+    let kinds = Arc::new(Mutex::new(Unidirectional::new(Side::Server)));
     while let Ok(stream) = connection.accept_uni().await {
-        tokio::spawn(hear(stream, kinds.clone(), said.clone()));
+        tokio::spawn(read_stream(stream, kinds.clone(), received.clone()));
     }
 }
 
-async fn hear(mut stream: RecvStream, kinds: Arc<Mutex<Unidirectional>>, said: Arc<Mutex<Said>>) {
+async fn read_stream(
+    mut stream: RecvStream,
+    kinds: Arc<Mutex<Unidirectional>>,
+    received: Arc<Mutex<Received>>,
+) {
     let (mut kind, mut first) = (None, Vec::new());
-    let mut control = Control::of(Side::Server);
+    let mut control = Control::new(Side::Server);
     while let Ok(Some(mut bytes)) = stream.read_chunk(usize::MAX).await {
         if kind.is_none() {
             kind = kinds.lock().unwrap().kind(&mut first, &mut bytes).unwrap();
         }
         let Some(kind) = kind else { continue };
-        on_said(&mut said.lock().unwrap(), kind, &mut control, bytes);
+        on_bytes(&mut received.lock().unwrap(), kind, &mut control, bytes);
     }
 }
 
-fn on_said(said: &mut Said, kind: Kind, control: &mut Control, mut bytes: Bytes) {
+fn on_bytes(received: &mut Received, kind: Kind, control: &mut Control, mut bytes: Bytes) {
     match kind {
         Kind::Control => {
             while let Some(event) = control.next(&mut bytes).unwrap() {
                 match event {
-                    ControlEvent::Settings(settings) => said.settings = Some(settings),
-                    ControlEvent::GoAway(id) => said.goaway = Some(id),
+                    ControlEvent::Settings(settings) => received.settings = Some(settings),
+                    ControlEvent::GoAway(id) => received.goaway = Some(id),
                     ControlEvent::PriorityUpdate(..) => panic!("of a server"),
                 }
             }
         }
         Kind::Encoder => {
-            said.encoder_bytes += bytes.len();
-            said.decoder.on_encoder_stream(&bytes).unwrap();
+            received.encoder_bytes += bytes.len();
+            received.decoder.on_encoder_stream(&bytes).unwrap();
         }
-        Kind::Decoder => said.decoder_bytes.extend_from_slice(&bytes),
+        Kind::Decoder => received.decoder_bytes.extend_from_slice(&bytes),
         Kind::Unknown => {}
     }
 }

@@ -38,7 +38,7 @@ pub async fn order(running: &Running, host: &str, first: &str, steps: &[Step]) -
     }
 }
 
-fn asked(steps: &[Step]) -> usize {
+fn count_requests(steps: &[Step]) -> usize {
     1 + steps.iter().filter(|s| matches!(s, Step::Ask(..))).count()
 }
 
@@ -140,10 +140,10 @@ async fn order_h2(
         }
     }
     stream.write_all(&rest).await.unwrap();
-    heads(running, asked(steps)).await;
+    heads(running, count_requests(steps)).await;
     let more = frame(8, 0, stream_of(0), &WINDOW_BYTES.to_be_bytes());
     stream.write_all(&more).await.unwrap();
-    let (mut order, mut open) = (Vec::new(), asked(steps));
+    let (mut order, mut open) = (Vec::new(), count_requests(steps));
     let mut settings = Vec::new();
     while open > 0 {
         let mut header = [0; 9];
@@ -241,7 +241,7 @@ async fn order_h3(
             }
         }
     }
-    heads(running, asked(steps)).await;
+    heads(running, count_requests(steps)).await;
     for receive in &mut reading {
         receive.read_to_end(usize::MAX).await.unwrap();
     }

@@ -1,5 +1,5 @@
 use super::{Sender, Sent};
-use crate::bulk::list;
+use crate::bulk::format_numbers;
 use eyelevel_units::{Duration, Instant};
 
 const PACKET_THRESHOLD: u64 = 3;
@@ -55,7 +55,7 @@ impl Sender {
         self.flow.on_congestion(now, bytes, persistent);
         let numbers: Vec<u64> = lost.iter().map(|(number, _)| *number).collect();
         let kind = if persistent { "timeout" } else { "loss" };
-        self.note(now, &format!("{kind}\t{}", list(&numbers)));
+        self.note(now, &format!("{kind}\t{}", format_numbers(&numbers)));
     }
 
     pub(super) fn loss_timer(&self) -> Option<Instant> {
