@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_hold_what_they_say() {
+    fn ranges_contain_their_addresses() {
         for (range, inside, outside) in [
             ("192.0.2.0/24", "192.0.2.255", "192.0.3.0"),
             ("192.0.2.7", "192.0.2.7", "192.0.2.8"),

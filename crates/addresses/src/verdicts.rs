@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn by_the_longest_prefix_it_says_what_the_table_says() {
+    fn the_longest_prefix_agrees_with_the_table() {
         let own = ["8.8.4.4".parse().unwrap(), "2606:4700::1".parse().unwrap()];
         let verdicts = super::verdicts(&own, &[]);
         for first in 0..=255u8 {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn of_ipv6_it_says_the_same() {
+    fn ipv6_agrees_with_the_table() {
         let own = ["8.8.4.4".parse().unwrap(), "2606:4700::1".parse().unwrap()];
         let verdicts = super::verdicts(&own, &[]);
         for first in 0..=255u16 {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_is_reached_and_nothing_beside_it() {
+    fn only_allowed_addresses_are_reached_in_addition() {
         let own = ["10.1.2.9".parse().unwrap(), "8.8.4.4".parse().unwrap()];
         for (allowed, reached, refused) in [
             (

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_plateau_is_where_rfc_9438_says() {
+    fn the_plateau_is_that_of_rfc_9438() {
         // W_max 1000, W 700: K = cbrt(300 / 0.4) = 9.086 s.
         let epoch = Epoch::new(Instant::ZERO, 700, 1000);
         let seconds = epoch.plateau as f64 / 1024.0;

@@ -33,7 +33,7 @@ pub struct SentState {
     app_limited: bool,
 }
 
-/// Estimates the delivery rate from sent and acknowledged packets.
+/// An estimator of the delivery rate from sent and acknowledged packets.
 #[derive(Clone, Debug, Default)]
 pub struct DeliverySampler {
     bytes_delivered: u64,

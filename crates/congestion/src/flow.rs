@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_what_is_in_flight() {
+    fn counts_bytes_in_flight() {
         let mut flow = flow();
         let start = Instant::from_nanos(5);
         for number in 0..4 {

@@ -40,7 +40,7 @@ pub use settings::{
 };
 pub use sprout_ewma::SproutEwma;
 
-/// Compiles and runs the code of the guide.
+/// The code of the guide, compiled and run as a doc test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guides/congestion-controller.md")]
 struct Guide;

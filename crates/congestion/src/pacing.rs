@@ -27,9 +27,9 @@ pub fn window_pacing_rate_bytes_s(
     u64::try_from(rate).unwrap_or(u64::MAX).max(1)
 }
 
-/// Schedules packets as the kernel's internal pacing does: a burst of at most one quantum, then the
-/// time that its bytes take at the pacing rate. For senders in virtual time; a real transport has
-/// its own pacer.
+/// A timer that schedules packets as the kernel's internal pacing does: a burst of at most one
+/// quantum, then the time that its bytes take at the pacing rate. For senders in virtual time; a
+/// real transport has its own pacer.
 #[derive(Clone, Debug, Default)]
 pub struct DepartureTimer {
     next: Instant,

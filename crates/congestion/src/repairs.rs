@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn forgets_repetitions_that_nobody_will_acknowledge() {
+    fn forgets_retransmissions_that_cannot_be_acknowledged() {
         let mut repairs = Repairs::default();
         repairs.on_lost(0, 0, 1000);
         assert_eq!(repairs.on_sent(1, 1000), 0);

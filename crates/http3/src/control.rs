@@ -19,7 +19,7 @@ pub enum ControlEvent {
     GoAway(u64),
 }
 
-/// Reads the peer's control stream.
+/// A reader of the peer's control stream.
 #[derive(Debug)]
 pub struct Control {
     peer: Side,

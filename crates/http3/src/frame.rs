@@ -30,7 +30,7 @@ pub(crate) enum Piece {
     End,
 }
 
-/// Splits a stream into frames, whose payload is passed on as it arrives.
+/// A splitter of a stream into frames, whose payload is passed on as it arrives.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     head: Vec<u8>,
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_are_cut_however_the_bytes_come() {
+    fn frames_are_split_from_pieces_of_any_size() {
         let mut stream = headers(b"section");
         stream.extend(data_head(300));
         stream.extend([7; 300]);

@@ -25,7 +25,7 @@ enum Stage {
     Trailers,
 }
 
-/// Reads the peer's half of a request's stream.
+/// A reader of the peer's half of a request's stream.
 #[derive(Debug)]
 pub struct Message {
     peer: Side,

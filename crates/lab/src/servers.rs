@@ -225,7 +225,7 @@ fn sink(counts: Arc<Counts>, windows: FirstWindows) -> eyelevel_replay::EventSin
     Arc::new(move |mut event: Event| {
         if let Event::Connection(connection) = &mut event
             && let Some((client, server)) = connection.client.zip(connection.address)
-            && let Some(bytes) = windows.of(client, server)
+            && let Some(bytes) = windows.get(client, server)
         {
             // The path alone sees what a client's TCP offers.
             connection.in_force.receive_window_bytes = Some(bytes);

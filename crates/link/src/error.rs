@@ -38,7 +38,7 @@ impl SpecError {
     }
 }
 
-/// Adds the place to a quantity's error.
+/// An extension that adds the place to a quantity's error.
 pub(crate) trait At<T> {
     fn at(self, place: impl FnOnce() -> String) -> Result<T, SpecError>;
 }

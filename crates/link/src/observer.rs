@@ -53,8 +53,8 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// Observes the events inside a direction. Every method has an empty default, so an observer pays
-/// only for what it implements; `()` observes nothing.
+/// An observer of the events inside a direction. Every method has an empty default, so an observer
+/// pays only for what it implements; `()` observes nothing.
 pub trait Observer<P> {
     /// Handles an event.
     #[inline]

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_records_are_read_back() {
         for segmentation in [
             Segmentation::None,
             Segmentation::TcpV4,

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chunk_is_used_again_when_all_in_it_is_gone() {
+    fn a_chunk_is_reused_when_its_packets_are_gone() {
         let mut arena = Arena::default();
         let mut places = Vec::new();
         for value in 0..100u8 {

@@ -14,7 +14,7 @@ pub(crate) struct Due {
     pub put_off: bool,
 }
 
-/// Decides about each write. Pure: callers pass the model's times.
+/// The batching of writes. Pure: callers pass the model's times.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     /// The model's time of the latest release.

@@ -169,7 +169,7 @@ mod tests {
         let mut capture = Capture::start(File::create(&path).unwrap());
         for &(us, number) in pushes {
             let bytes = packet(number);
-            let shape = Shape::of(&bytes, &OffloadHeader::default()).unwrap();
+            let shape = Shape::parse(&bytes, &OffloadHeader::default()).unwrap();
             capture.push(Instant::from_nanos(us * 1000), &shape, &bytes, 0, 0);
         }
         let end = capture.finish();
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_read_after_another_left_stands_where_it_came() {
+    fn a_packet_read_after_another_left_is_recorded_at_its_arrival() {
         let (end, read) = times_and_numbers(&[(100, 1), (300, 2), (299, 3), (300, 4), (50, 5)]);
         assert_eq!(read, [(50, 5), (100, 1), (299, 3), (300, 2), (300, 4)]);
         assert_eq!((end.packets, end.lost, end.failure), (5, 0, None));

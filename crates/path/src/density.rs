@@ -13,7 +13,7 @@ const PACKETS: u32 = 64;
 /// The largest mean gap of a dense stream: 480 Mbit/s of full packets.
 const GAP: Duration = Duration::from_micros(25);
 
-/// Decides by the model's times of release. Pure.
+/// The detection of dense streams by the model's times of release. Pure.
 #[derive(Debug, Default)]
 pub(crate) struct Density {
     /// The first packet of the current count, and how many followed it.

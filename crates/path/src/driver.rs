@@ -21,7 +21,7 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex};
 
-/// Turns without a wait after which the stop is checked all the same.
+/// The most turns without a wait after which the stop is checked all the same.
 const TURNS_MAX: u32 = 64;
 
 /// The most turns after the stop, of some reads per device: packets that wait in a device are read,
@@ -46,7 +46,7 @@ pub struct Path {
     lost_before: outside::Baseline,
 }
 
-/// Ends a running [`Path`] from another thread.
+/// A handle that ends a running [`Path`] from another thread.
 pub type Stopper = Stop;
 
 impl Path {
@@ -269,8 +269,8 @@ impl Path {
             capture_lost_packets: capture.as_ref().map(|capture| capture.lost),
             capture_failure: capture.and_then(|capture| capture.failure),
             connections: connections(&self.down.marks, &self.up.marks),
-            down: DirectionSummary::of(self.down),
-            up: DirectionSummary::of(self.up),
+            down: DirectionSummary::from_lane(self.down),
+            up: DirectionSummary::from_lane(self.up),
         }
     }
 }

@@ -19,7 +19,7 @@ const AWAKE_SHARE: u32 = 20;
 /// The most of that time that can be saved up.
 const AWAKE_SAVED: Duration = Duration::from_millis(2);
 
-/// Decides about each wait. Pure: callers pass the time.
+/// The pacing of waits. Pure: callers pass the time.
 #[derive(Debug)]
 pub(crate) struct Pace {
     realtime: bool,
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn that_part_follows_what_sleeps_last_too_long() {
+    fn that_part_follows_the_oversleep() {
         let mut pace = Pace::new(at(0), true);
         for (late, expected) in [(200, 190..=200), (0, 20..=25), (5000, 290..=300)] {
             for _ in 0..300 {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_spent_awake_is_bounded() {
+    fn time_spent_awake_is_bounded() {
         let mut pace = Pace::new(at(0), true);
         let (mut awake, mut now) = (0, 0);
         // A release every 30 us, for a second.

@@ -71,7 +71,7 @@ pub struct DirectionSummary {
 
 impl DirectionSummary {
     /// Returns the counts of a lane at its end, and closes its log.
-    pub(crate) fn of(mut lane: Lane) -> Self {
+    pub(crate) fn from_lane(mut lane: Lane) -> Self {
         let log = lane.direction.observer_mut().log.take();
         let log: Option<LogEnd> = log.map(crate::log::Log::finish);
         let timeline = lane.direction.observer_mut().timeline.take();

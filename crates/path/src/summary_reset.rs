@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Restarts the summary of a running [`crate::Path`], for the next load.
+/// A handle that restarts the summary of a running [`crate::Path`], for the next load.
 #[derive(Clone, Debug, Default)]
 pub struct SummaryReset(Arc<AtomicBool>);
 

@@ -113,7 +113,7 @@ impl Observer<Segment> for Tap {
             timeline.event(event);
         }
         if let Some(log) = &mut self.log
-            && let Some(record) = Record::of(event)
+            && let Some(record) = Record::from_event(event)
         {
             log.push(&record);
         }

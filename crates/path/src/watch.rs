@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shown_is_seen() {
+    fn published_counts_are_read() {
         let state = PathState {
             down: DirectionState::of_array(std::array::from_fn(|i| i as u64)),
             up: DirectionState::of_array(std::array::from_fn(|i| 100 + i as u64)),

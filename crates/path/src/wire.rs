@@ -37,7 +37,7 @@ enum Kind {
 impl Shape {
     /// Parses a packet as the device delivered it; `None` if its headers do not match the offload
     /// header.
-    pub(crate) fn of(packet: &[u8], offload: &OffloadHeader) -> Option<Self> {
+    pub(crate) fn parse(packet: &[u8], offload: &OffloadHeader) -> Option<Self> {
         let length = u32::try_from(packet.len()).ok()?;
         let ip_headers = match packet.first()? >> 4 {
             4 => u16::from(packet[0] & 0x0f) * 4,

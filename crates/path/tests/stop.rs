@@ -52,7 +52,7 @@ fn stopped_before_it_read() -> (PathSummary, Duration) {
 }
 
 #[test]
-fn what_was_sent_before_the_stop_is_counted() {
+fn packets_sent_before_the_stop_are_counted() {
     if !is_privileged() {
         eprintln!("not tried: a network of its own needs root");
         return;

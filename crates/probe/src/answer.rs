@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heads_and_bodies_are_bounded_and_what_was_left_out_is_told() {
+    fn heads_and_bodies_are_bounded_and_omissions_are_counted() {
         let mut answer = Answer::new("HTTP/2", 200);
         answer.add_field(b"long", &[b'x'; HEAD_BYTES_MAX - 4]);
         answer.add_field(b"a", b"");

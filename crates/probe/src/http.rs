@@ -38,7 +38,7 @@ pub struct Head {
 
 impl Head {
     /// Extracts the head of a response, whatever its HTTP version.
-    pub fn of(status: u16, headers: &HeaderMap) -> Self {
+    pub fn new(status: u16, headers: &HeaderMap) -> Self {
         Self {
             status,
             alt_svc: text(headers, "alt-svc"),
@@ -56,7 +56,7 @@ pub struct Fetched {
 impl Fetched {
     /// Returns the parts of the head that a row holds.
     pub fn head(&self) -> Head {
-        Head::of(self.response.status().as_u16(), self.response.headers())
+        Head::new(self.response.status().as_u16(), self.response.headers())
     }
 
     /// Returns the head as the server sent it.

@@ -203,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_comes_no_sooner_than_the_path_allows() {
+    fn an_answer_arrives_no_sooner_than_the_path_allows() {
         let timeline = handshake(&[100, 101, 202, 240]);
         assert_eq!(timeline.first_arrival_from(102 * MS), Some(202 * MS));
         assert_eq!(timeline.first_arrival_from(241 * MS), None);
     }
 
     #[test]
-    fn what_comes_after_completion_is_not_counted() {
+    fn arrivals_after_completion_are_not_counted() {
         let mut timeline = handshake(&[100]);
         timeline.received(200 * MS, 200 * MS, 5000);
         timeline.sent(200 * MS, 100);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_busy_machine_may_have_added_splits_nothing() {
+    fn delay_of_a_busy_machine_is_no_split() {
         let busy = MachineDelay::NONE.with(90).with(12_000).with(300);
         assert!(!is_split(200, 30_000, busy), "10 ms, and twice 10.8");
         assert!(is_split(200, 50_000, busy), "a far server all the same");

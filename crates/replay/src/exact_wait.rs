@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "timers are disabled")]
-    fn what_is_long_before_it_is_tokios() {
+    fn the_first_part_of_a_long_wait_uses_tokio() {
         measure_wait(EXACT + Duration::from_millis(1));
     }
 }

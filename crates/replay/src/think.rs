@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn without_one_the_least_time_stands_for_it() {
+    fn without_one_the_smallest_time_replaces_it() {
         assert_eq!(think_ms(None), [0, 50]);
     }
 }

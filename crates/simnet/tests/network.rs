@@ -6,7 +6,7 @@ use eyelevel_units::{Duration, Instant, Seed};
 
 const PACKET_BYTES: u32 = 1500;
 
-/// Keeps `window` packets in flight and retransmits each lost one after `timeout`.
+/// A sender that keeps `window` packets in flight and retransmits each lost one after `timeout`.
 struct Sender {
     window: usize,
     timeout: Duration,
@@ -52,7 +52,7 @@ impl Endpoint<u64> for Sender {
     }
 }
 
-/// Answers each packet with 40 bytes.
+/// A receiver that answers each packet with 40 bytes.
 #[derive(Default)]
 struct Receiver {
     received: Vec<(u64, Instant)>,

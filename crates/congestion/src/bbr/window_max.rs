@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forgets_after_so_many_rounds() {
+    fn forgets_after_the_window_of_rounds() {
         let mut filter = WindowMax::default();
         for (round, value, largest) in [
             (0, 100, 100),

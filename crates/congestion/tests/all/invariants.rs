@@ -7,7 +7,7 @@ const PACKET_BYTES: u64 = 1252;
 const SEEDS: u64 = 60;
 const EVENTS: u32 = 3000;
 
-/// Sends, acknowledges, loses and idles at random, as a transport might.
+/// A transport that sends, acknowledges, loses and idles at random.
 struct Chaos {
     flow: Flow,
     generator: Generator,
@@ -124,7 +124,7 @@ fn every_controller_always_lets_a_packet_go_and_never_overflows() {
 }
 
 #[test]
-fn a_copy_goes_on_alike() {
+fn a_copy_continues_equally() {
     for (name, _) in CONTROLLERS {
         let mut first = Chaos::new(name, 7);
         (0..500).for_each(|_| first.step());

@@ -49,7 +49,7 @@ fn hystart_leaves_slow_start_before_the_lte_queue_overflows() {
 }
 
 #[test]
-fn hystart_bears_rare_acknowledgements() {
+fn hystart_tolerates_rare_acknowledgements() {
     for packets_per_ack in [1, 2, 4, 10] {
         let mut scenario = Scenario::new("cubic", 10_500_000, 74.0, 200.0);
         scenario.packets_per_ack = packets_per_ack;
@@ -64,7 +64,7 @@ fn hystart_bears_rare_acknowledgements() {
 }
 
 #[test]
-fn hystart_bears_a_receiver_that_waits_for_a_processor() {
+fn hystart_tolerates_a_receiver_that_waits_for_a_processor() {
     // Packets that arrive while a browser waits are acknowledged at once: the first of them is
     // late, the last is not. The path holds 207 packets, and its queue as many.
     let busy = [(13, 8), (17, 11), (23, 9)];

@@ -183,7 +183,7 @@ fn ack(flow: &mut Flow, now: Instant, number: u64, sent: Instant) {
 }
 
 #[test]
-fn a_mark_on_what_was_sent_after_a_reduction_begins_the_next() {
+fn a_mark_on_a_packet_sent_after_a_reduction_begins_the_next() {
     let mut flow = flow(20);
     let at = |ms| SENT + Duration::from_millis(ms);
     let threshold = |flow: &Flow| flow.controller().slow_start_threshold_bytes().unwrap() / 1000;
@@ -212,7 +212,7 @@ fn a_mark_on_what_was_sent_after_a_reduction_begins_the_next() {
 }
 
 #[test]
-fn what_a_mark_took_is_never_given_back() {
+fn a_reduction_by_a_mark_is_never_undone() {
     let at = SENT + Duration::from_millis(40);
     let window = |marked: bool| {
         let mut flow = flow(20);

@@ -85,7 +85,7 @@ fn synthetic_trace() -> (Vec<u64>, u64) {
 }
 
 #[test]
-fn keeps_delay_low_over_a_made_cellular_link_too() {
+fn keeps_delay_low_over_a_synthetic_cellular_link_too() {
     let (trace, rate) = synthetic_trace();
     let scenario = |controller| {
         let mut scenario = Scenario::new(controller, rate, 40.0, 0.0);

@@ -145,7 +145,7 @@ fn persistent_congestion_starts_again_from_two_packets() {
 }
 
 #[test]
-fn idleness_resets_the_window_only_when_asked_to() {
+fn idleness_resets_the_window_only_if_enabled() {
     for (slow_start_after_idle, expected) in [(false, 40), (true, 10)] {
         let settings = Settings {
             slow_start_after_idle,

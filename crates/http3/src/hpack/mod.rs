@@ -10,7 +10,7 @@ use crate::qpack::Field;
 use crate::qpack::reader::{ReadError, Reader};
 use static_table::STATIC_TABLE;
 
-/// Decodes the field sections of one direction of a connection, of which none may be left out.
+/// A decoder of the field sections of one direction of a connection, of which none may be left out.
 #[derive(Debug)]
 pub struct Decoder {
     /// The dynamic table, newest first.
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_section_is_none() {
+    fn invalid_sections_are_none() {
         for hex in [
             "80",
             "be",

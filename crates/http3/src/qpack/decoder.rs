@@ -17,7 +17,7 @@ pub enum Decoded {
     TooLarge,
 }
 
-/// Decodes the peer's field sections.
+/// A decoder of the peer's field sections.
 #[derive(Debug)]
 pub struct Decoder {
     table: Table,

@@ -13,7 +13,7 @@ use super::{ENTRY_OVERHEAD_BYTES, Field, FieldLine, Indexing, size};
 use crate::error::{Code, Error};
 use bytes::Bytes;
 
-/// Encodes field sections for the peer's decoder.
+/// An encoder of field sections for the peer's decoder.
 #[derive(Debug, Default)]
 pub struct Encoder {
     table: IndexedTable,
@@ -149,7 +149,7 @@ impl Encoder {
             return Written::Static(index);
         }
         let bytes = size(name, value);
-        let key = Key::of(name, value);
+        let key = Key::new(name, value);
         // As h2 does: an entry of more than three quarters of the table would empty it.
         if may_refer && indexing == Indexing::Allowed && bytes * 4 <= self.table.capacity() * 3 {
             if let Some(found) = self.table.field(key, name, value) {

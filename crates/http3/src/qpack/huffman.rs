@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_comes_back() {
+    fn every_byte_round_trips() {
         for first in 0..=255u8 {
             let text: Vec<u8> = (0..=255)
                 .map(|byte: u8| byte.wrapping_mul(7) ^ first)
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_of_the_code_is_refused() {
+    fn invalid_codes_are_refused() {
         // A whole byte of padding; the end-of-string symbol itself; zeros as padding.
         for wrong in [
             &[0xff][..],

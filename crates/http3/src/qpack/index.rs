@@ -19,7 +19,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    pub fn of(name: &[u8], value: &[u8]) -> Self {
+    pub fn new(name: &[u8], value: &[u8]) -> Self {
         let name = fnv(FNV_OFFSET, name);
         Self {
             name,

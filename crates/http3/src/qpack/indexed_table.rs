@@ -78,7 +78,7 @@ impl IndexedTable {
         for _ in 0..gone {
             let absolute = self.table.oldest();
             if let Some(entry) = self.table.evict() {
-                let key = Key::of(&entry.name, &entry.value);
+                let key = Key::new(&entry.name, &entry.value);
                 self.index.remove(key, absolute);
             }
         }

@@ -13,7 +13,7 @@ pub(crate) enum ReadError {
     Wrong(&'static str),
 }
 
-/// Reads numbers and strings (RFC 9204, section 4.1).
+/// A reader of numbers and strings (RFC 9204, section 4.1).
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],

@@ -197,7 +197,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn what_goes_in_comes_out(
+    fn decoded_fields_equal_encoded_ones(
         offered in prop_oneof![Just(0u64), 0u64..2000, Just(65_536)],
         table_bytes in prop_oneof![Just(0u64), 0u64..2000, Just(4096)],
         blocked_streams_max in prop_oneof![Just(0u64), 1u64..4, Just(100)],

@@ -115,7 +115,7 @@ fn a_field_is_inserted_once_and_then_takes_a_byte() {
 }
 
 #[test]
-fn what_would_fill_most_of_the_table_is_not_inserted() {
+fn fields_that_would_fill_most_of_the_table_are_not_inserted() {
     let mut ends = Ends::new(400, 100);
     let long = "~".repeat(300 - 32 - 1);
     assert!(ends.send(&[line("x", &long)], true).1 > 0);
@@ -124,7 +124,7 @@ fn what_would_fill_most_of_the_table_is_not_inserted() {
 }
 
 #[test]
-fn sensitive_values_are_never_inserted_and_say_so() {
+fn sensitive_values_are_never_inserted_and_are_marked() {
     let mut ends = Ends::new(4096, 100);
     let secret = FieldLine {
         indexing: Indexing::Never,
@@ -196,7 +196,7 @@ fn a_peer_that_never_acknowledges_is_sent_literals_in_the_end() {
 }
 
 #[test]
-fn what_may_not_have_come_stays_although_nobody_refers_to_it() {
+fn unacknowledged_inserts_stay_without_references() {
     // Two entries. None is acknowledged, and all streams that referred to them are cancelled.
     let mut encoder = Encoder::new();
     encoder.on_settings(96, 96, 100);

@@ -27,9 +27,9 @@ impl StageSettings for CorruptSpec {
     }
 }
 
-/// Selects one bit of some packets, which the driver inverts. It may be any bit of the IP packet,
-/// its header included, as on a real wire; receivers drop packets whose checksum fails. Two random
-/// draws per packet.
+/// The state of a stage that selects one bit of some packets, which the driver inverts. It may be
+/// any bit of the IP packet, its header included, as on a real wire; receivers drop packets whose
+/// checksum fails. Two random draws per packet.
 #[derive(Debug)]
 pub(crate) struct Corrupt {
     probability: Probability,

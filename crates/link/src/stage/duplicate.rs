@@ -28,7 +28,8 @@ impl StageSettings for DuplicateSpec {
     }
 }
 
-/// Sends some packets twice: the copy leaves right behind its original. One random draw per packet.
+/// The state of a stage that sends some packets twice: the copy leaves right behind its original.
+/// One random draw per packet.
 #[derive(Debug)]
 pub(crate) struct Duplicate<P> {
     probability: Probability,

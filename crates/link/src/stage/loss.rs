@@ -27,7 +27,7 @@ impl StageSettings for LossSpec {
     }
 }
 
-/// Loses packets independently: one random draw per packet, whatever the probability, so that
+/// The state of independent loss: one random draw per packet, whatever the probability, so that
 /// changing it shifts no other packet's draw.
 #[derive(Debug)]
 pub(crate) struct Loss {

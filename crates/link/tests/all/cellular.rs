@@ -166,7 +166,7 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// Returns the relative difference of the emulated link's mean from the known one's.
-fn off(emulated: fn() -> Path, rounds: &[usize]) -> f64 {
+fn relative_error(emulated: fn() -> Path, rounds: &[usize]) -> f64 {
     let truth = mean(&answered_ms(known(), rounds));
     mean(&answered_ms(emulated(), rounds)) / truth - 1.0
 }
@@ -178,7 +178,10 @@ const TRAINS: [usize; 4] = [1, 3, 5, 10];
 #[test]
 fn short_trains_take_as_long_as_on_the_known_link_and_on_a_trace_they_do_not() {
     for packets in TRAINS {
-        let (cell, trace) = (off(by_cell, &[packets]), off(by_trace, &[packets]));
+        let (cell, trace) = (
+            relative_error(by_cell, &[packets]),
+            relative_error(by_trace, &[packets]),
+        );
         assert!(cell.abs() < 0.05, "{packets} packets: {cell}");
         assert!(trace < -0.13, "{packets} packets: {trace}");
     }
@@ -186,7 +189,10 @@ fn short_trains_take_as_long_as_on_the_known_link_and_on_a_trace_they_do_not() {
 
 #[test]
 fn a_page_takes_as_long_as_on_the_known_link_and_on_a_trace_it_does_not() {
-    let (cell, trace) = (off(by_cell, &PAGE), off(by_trace, &PAGE));
+    let (cell, trace) = (
+        relative_error(by_cell, &PAGE),
+        relative_error(by_trace, &PAGE),
+    );
     assert!(cell.abs() < 0.05, "{cell}");
     assert!(trace < -0.13, "{trace}");
 }
@@ -194,10 +200,10 @@ fn a_page_takes_as_long_as_on_the_known_link_and_on_a_trace_it_does_not() {
 #[test]
 fn long_flows_have_the_known_links_rate_and_those_between_are_close() {
     let seconds = 3000;
-    let rate_off = off(by_cell, &[seconds]);
+    let rate_off = relative_error(by_cell, &[seconds]);
     assert!(rate_off.abs() < 0.05, "{rate_off}");
     for packets in [20, 40, 100, 300] {
-        let between = off(by_cell, &[packets]);
+        let between = relative_error(by_cell, &[packets]);
         assert!(between.abs() < 0.05, "{packets} packets: {between}");
     }
 }
@@ -209,7 +215,7 @@ fn long_flows_have_the_known_links_rate_and_those_between_are_close() {
 fn figures() {
     let row = |name: String, rounds: &[usize]| {
         let truth = mean(&answered_ms(known(), rounds));
-        let share = |emulated| 100.0 * off(emulated, rounds);
+        let share = |emulated| 100.0 * relative_error(emulated, rounds);
         let (cell, trace) = (share(by_cell), share(by_trace));
         println!("| {name} | {truth:.1} | {cell:+.1} % | {trace:+.1} % |");
     };
@@ -246,7 +252,7 @@ fn a_light_recording_is_refused_with_file_line_and_remedy() {
 }
 
 #[test]
-fn a_recording_of_other_packets_says_what_an_opportunity_carries() {
+fn a_recording_of_other_packets_sets_the_bytes_of_an_opportunity() {
     let rate = |text: &str| {
         let mut stages = crate::common::parsed(text);
         let mut read = |name: &str| {

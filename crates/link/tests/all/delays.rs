@@ -148,7 +148,7 @@ fn a_recorded_delay_series_is_taken_by_packet_or_by_time() {
 }
 
 #[test]
-fn each_address_has_its_own_delay_and_its_own_luck() {
+fn each_address_has_its_own_delay_and_generator() {
     let [near, far, other]: [IpAddr; 3] =
         ["192.0.2.1", "2001:db8::1", "192.0.2.9"].map(|text| text.parse().unwrap());
     let delays_ms = BTreeMap::from([(near, 5.0), (far, 80.0)]);

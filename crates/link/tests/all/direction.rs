@@ -82,7 +82,7 @@ fn a_packet_at_the_end_of_a_busy_time_keeps_the_fraction() {
 }
 
 #[test]
-fn a_limit_in_milliseconds_is_what_the_rate_drains_in_them() {
+fn a_limit_in_milliseconds_is_the_bytes_that_the_rate_drains() {
     // 12 ms at 25 Mbit/s are 37500 bytes: 25 packets wait, one is being sent, four are dropped.
     let stages = [rate(25_000_000, QueueSpec::droptail_ms(12.0))];
     let left = releases(&stages, &[(0, 1500); 30]);
@@ -153,7 +153,7 @@ fn nothing_held_means_no_wake_up() {
 }
 
 #[test]
-fn a_packet_told_late_has_the_fate_it_would_have_had() {
+fn a_packet_passed_late_has_the_same_fate() {
     let stages = [
         StageSpec::Delay(DelaySpec { delay_ms: 20.0 }),
         rate(12_000_000, QueueSpec::droptail_packets(8)),
@@ -178,7 +178,7 @@ fn a_packet_told_late_has_the_fate_it_would_have_had() {
 }
 
 #[test]
-fn a_packet_told_after_what_it_could_have_changed_comes_then() {
+fn a_packet_passed_after_later_events_arrives_with_them() {
     let mut direction =
         Direction::new(&[rate(12_000_000, QueueSpec::Infinite)], Seed::new(1)).unwrap();
     direction.handle_packet(Instant::ZERO, Packet::new(1500, ()));

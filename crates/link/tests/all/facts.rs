@@ -39,7 +39,7 @@ fn the_slowest_link_counts_with_its_mean() {
 }
 
 #[test]
-fn only_what_every_packet_waits_for_is_delay() {
+fn only_the_delay_of_every_packet_counts() {
     let delay = |text, content| facts_with(text, content).delay_ms_min;
     let list = "7\n3.5\n9\n";
     assert_eq!(delay("delay 20ms, rate 1 Mbit/s, delay 100us", ""), 20.1);
@@ -89,7 +89,7 @@ fn a_file_that_was_not_read_is_an_error_and_no_number() {
 }
 
 #[test]
-fn a_file_is_called_what_its_reader_says() {
+fn a_file_has_the_name_that_its_reader_returns() {
     let mut stages = StageSpec::parse_text(
         "trace f, recorded-loss f, fates f, jitter recorded f for 192.0.2.1 recorded f",
     )

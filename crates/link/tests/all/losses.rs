@@ -74,7 +74,7 @@ fn recorded_losses_and_fates_are_followed_to_the_packet() {
 }
 
 #[test]
-fn the_fates_of_a_log_give_another_run_the_same_luck() {
+fn the_fates_of_a_log_repeat_in_another_run() {
     let stages = parsed("delay 3ms, rate 8 Mbit/s, queue droptail 10 packets, loss 5%");
     let arrivals = steady(400, 1_300_000);
     let (first, _) = run(&stages, 11, &arrivals, true);
@@ -126,7 +126,7 @@ fn a_corrupt_packet_carries_the_bit_to_invert() {
 }
 
 #[test]
-fn outages_lose_what_comes_while_the_link_is_down() {
+fn outages_lose_packets_while_the_link_is_down() {
     let stages = parsed("outage periodic 10ms 5ms");
     let (outcome, _) = run(&stages, 1, &steady(30, MS), true);
     let lost: Vec<u64> = outcome.dropped.iter().map(|drop| drop.0).collect();

@@ -208,7 +208,7 @@ impl Lane {
         let room = self.direction.observer_mut().arena.room();
         let (head, packet) = room.get(..length)?.split_first_chunk()?;
         let offload = OffloadHeader::parse(head)?;
-        let shape = Shape::of(packet, &offload)?;
+        let shape = Shape::parse(packet, &offload)?;
         let header = header::parse(packet)?;
         let origin = if self.toward_origin {
             header.destination

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_log_is_refused() {
+    fn other_files_are_refused() {
         assert!(matches!(check(b"{}\n"), Err(CheckError::Format(_))));
         assert!(matches!(check(b""), Err(CheckError::Format(_))));
         let mut gap = log(|_| ());

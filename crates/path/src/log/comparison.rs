@@ -37,7 +37,7 @@ impl Observer<()> for Fates {
         } else {
             &mut self.of_packets
         };
-        events.extend(Record::of(event));
+        events.extend(Record::from_event(event));
     }
 
     fn wants_unused(&self) -> bool {

@@ -107,7 +107,7 @@ mod tests {
 
     /// A pipe stands in for a disk that is too slow: nothing is read until it is full.
     #[test]
-    fn what_does_not_fit_is_counted_where_it_is_missing() {
+    fn records_without_room_are_counted_where_they_are_missing() {
         let (mut reader, writer) = std::io::pipe().unwrap();
         let mut log = Log::start(File::from(OwnedFd::from(writer)), "{}");
         let total = (BLOCKS_MAX + 10) * BLOCK_BYTES / RECORD_BYTES;

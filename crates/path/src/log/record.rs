@@ -75,7 +75,7 @@ pub struct Record {
 impl Record {
     /// Converts an event of a link; `None` for arrivals and releases, which the driver writes
     /// itself.
-    pub(crate) fn of(event: &Event) -> Option<Self> {
+    pub(crate) fn from_event(event: &Event) -> Option<Self> {
         let nanos = |d: std::time::Duration| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX);
         let (kind, value, reason) = match event.kind {
             EventKind::Arrival | EventKind::Release => return None,
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_records_are_read_back() {
         for (number, kind) in RecordKind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, number);
             let record = Record {

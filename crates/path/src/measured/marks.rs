@@ -81,7 +81,7 @@ impl Marks {
     #[inline]
     pub(crate) fn count_arrival(&mut self, header: &Header, packets: u16) {
         self.all.count_arrival(header.ecn, packets.into());
-        if let Some(counts) = self.of(header) {
+        if let Some(counts) = self.counts_mut(header) {
             counts.count_arrival(header.ecn, packets.into());
         }
     }
@@ -92,7 +92,7 @@ impl Marks {
             return;
         }
         self.all.marked += packets;
-        if let Some(counts) = self.of(header) {
+        if let Some(counts) = self.counts_mut(header) {
             counts.marked += packets;
         }
     }
@@ -108,7 +108,7 @@ impl Marks {
     }
 
     #[inline]
-    fn of(&mut self, header: &Header) -> Option<&mut EcnCounts> {
+    fn counts_mut(&mut self, header: &Header) -> Option<&mut EcnCounts> {
         let endpoints = header.endpoints()?;
         let known = self.connections.get(self.last);
         if known.is_none_or(|(known, _)| *known != endpoints) {
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn more_connections_than_are_told_apart_still_count() {
+    fn connections_beyond_the_limit_still_count() {
         let mut up = Marks::default();
         let ports = 1..=CONNECTIONS_MAX as u16 + 5;
         for port in ports.clone().chain(ports) {

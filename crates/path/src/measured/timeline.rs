@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_and_what_is_inside_is_told_by_interval() {
+    fn released_and_inside_bytes_are_recorded_by_interval() {
         let mut timeline = Timeline::default();
         at(&mut timeline, 0, EventKind::Arrival);
         at(&mut timeline, 0, EventKind::Arrival);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_next_load_begins_anew_with_what_is_inside() {
+    fn the_next_load_begins_with_the_bytes_inside() {
         let mut timeline = Timeline::default();
         at(&mut timeline, 0, EventKind::Arrival);
         timeline.restart();

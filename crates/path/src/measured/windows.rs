@@ -22,7 +22,7 @@ pub struct FirstWindows(Arc<Mutex<HashMap<(SocketAddr, SocketAddr), u64>>>);
 impl FirstWindows {
     /// Returns the window in the first packet after a client's SYN, scaled as the SYN specified;
     /// `None` if no such packet arrived.
-    pub fn of(&self, client: SocketAddr, server: SocketAddr) -> Option<u64> {
+    pub fn get(&self, client: SocketAddr, server: SocketAddr) -> Option<u64> {
         let windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         windows.get(&(client, server)).copied()
     }
@@ -35,7 +35,7 @@ impl FirstWindows {
     }
 }
 
-/// Inspects every packet from the clients.
+/// An inspector of every packet from the clients.
 #[derive(Debug, Default)]
 pub(crate) struct WindowWatch {
     pub found: FirstWindows,
@@ -142,7 +142,7 @@ mod tests {
 
     fn find_window(watch: &WindowWatch) -> Option<u64> {
         let (client, server) = (CLIENT.parse().unwrap(), SERVER.parse().unwrap());
-        watch.found.of(client, server)
+        watch.found.get(client, server)
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_whose_syn_was_not_seen_is_not_told_and_damage_does_no_harm() {
+    fn a_connection_without_its_syn_is_ignored_and_damage_does_no_harm() {
         let mut watch = WindowWatch::default();
         watch.on_packet(&segment(0x10, 100, &[]), 7);
         assert_eq!(find_window(&watch), None);

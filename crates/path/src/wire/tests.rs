@@ -82,12 +82,12 @@ fn assert_sound(packet: &[u8], protocol: u8) {
 }
 
 #[test]
-fn tcp_segments_are_what_a_wire_carries() {
+fn tcp_segments_are_as_on_a_wire() {
     for (packet, start, kind) in [
         (tcp_v4(3000), 20, Segmentation::TcpV4),
         (tcp_v6(3000), 40, Segmentation::TcpV6),
     ] {
-        let shape = Shape::of(&packet, &offload(kind, start, 16, 1448)).unwrap();
+        let shape = Shape::parse(&packet, &offload(kind, start, 16, 1448)).unwrap();
         assert_eq!(shape.segments(), 3);
         let mut payload: Vec<u8> = Vec::new();
         let ip_bytes = usize::from(start);
@@ -114,13 +114,13 @@ fn tcp_segments_are_what_a_wire_carries() {
 fn a_run_of_segments_is_a_super_packet_again() {
     let packet = tcp_v4(5000);
     let offload_header = offload(Segmentation::TcpV4, 20, 16, 1448);
-    let shape = Shape::of(&packet, &offload_header).unwrap();
+    let shape = Shape::parse(&packet, &offload_header).unwrap();
     let (cut_packet, again) = segment(&packet, &shape, (1, 3), 0b11);
     assert_eq!(again.segmentation, Segmentation::TcpV4);
     assert_eq!((again.segment_bytes, again.header_bytes), (1448, 52));
     assert!(!again.with_cwr, "only the first segment has the flag");
     // Segmented once more, it yields the same packets as the original, except for the marks.
-    let inner = Shape::of(&cut_packet, &again).unwrap();
+    let inner = Shape::parse(&cut_packet, &again).unwrap();
     assert_eq!(inner.segments(), 3);
     for index in 0..3 {
         let direct = segment(&packet, &shape, (index + 1, index + 1), 0b11).0;
@@ -137,7 +137,7 @@ fn udp_segments_have_lengths_of_their_own() {
     ];
     packet.extend([0x01, 0xbb, 0xc0, 0, 0, 0, 0, 0]);
     packet.extend((0..2500).map(|i| i as u8));
-    let shape = Shape::of(&packet, &offload(Segmentation::Udp, 20, 6, 1200)).unwrap();
+    let shape = Shape::parse(&packet, &offload(Segmentation::Udp, 20, 6, 1200)).unwrap();
     assert_eq!(shape.segments(), 3);
     for (index, expected) in [(0, 1228), (1, 1228), (2, 128)] {
         assert_eq!(shape.wire_bytes(index), expected);
@@ -154,7 +154,7 @@ fn udp_segments_have_lengths_of_their_own() {
 fn a_whole_packet_only_changes_its_mark() {
     let mut packet = tcp_v4(10);
     let none = OffloadHeader::default();
-    let shape = Shape::of(&packet, &none).unwrap();
+    let shape = Shape::parse(&packet, &none).unwrap();
     assert_eq!((shape.segments(), shape.wire_bytes(0)), (1, 62));
     let mut head = [0; HEADERS_MAX];
     let (length, offload_header) = shape.head(&packet, (0, 0), 0b11, &mut head);
@@ -170,13 +170,13 @@ fn a_whole_packet_only_changes_its_mark() {
 fn headers_that_do_not_fit_are_refused() {
     let packet = tcp_v4(100);
     let of = |start, offset, size| {
-        Shape::of(&packet, &offload(Segmentation::TcpV4, start, offset, size))
+        Shape::parse(&packet, &offload(Segmentation::TcpV4, start, offset, size))
     };
     assert!(of(20, 16, 1448).is_some());
     assert!(of(20, 16, 0).is_none());
     assert!(of(150, 16, 1448).is_none());
     assert!(of(4, 16, 1448).is_none());
-    assert!(Shape::of(&[], &OffloadHeader::default()).is_none());
+    assert!(Shape::parse(&[], &OffloadHeader::default()).is_none());
 }
 
 #[test]

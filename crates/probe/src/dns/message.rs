@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn https_records_tell_their_protocols() {
+    fn https_records_list_their_protocols() {
         let query_bytes = query(7, "a.example", RecordType::Https).unwrap();
         let data = [
             0, 1, 0, 0, 1, 0, 6, 2, b'h', b'3', 2, b'h', b'2', 0, 5, 0, 1, 9,
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_cannot_be_asked_for_are_refused() {
+    fn invalid_names_are_refused() {
         for name in [
             "",
             ".",

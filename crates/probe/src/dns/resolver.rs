@@ -23,8 +23,8 @@ const RESOLV_CONF: &str = "/etc/resolv.conf";
 const HOSTS_FILE: &str = "/etc/hosts";
 const DNS_PORT: u16 = 53;
 
-/// Looks names up in this machine's own files, then at recursive resolvers, one after the other. It
-/// caches no answer: every lookup is sent.
+/// A resolver that looks names up in this machine's own files, then at recursive resolvers, one
+/// after the other. It caches no answer: every lookup is sent.
 #[derive(Clone, Debug)]
 pub struct Resolver {
     servers: Arc<[SocketAddr]>,
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn own_names_ask_nobody() {
+    async fn local_names_query_no_server() {
         let resolver = Resolver {
             servers: [closed().await].into(),
             hosts: Arc::new(HostsFile::parse("192.0.2.7 a.test\n")),

@@ -22,7 +22,7 @@ pub(super) const PACKET_BYTES: u16 = 1200;
 pub(super) const DATAGRAM_BYTES_MAX: u16 = 1472;
 /// A window beyond 32 bits.
 const WINDOW_BYTES_UNPACED: u64 = 1 << 33;
-/// The code (RFC 9114, section 8.1).
+/// The code of a close without error (RFC 9114, section 8.1).
 const H3_NO_ERROR: u32 = 0x100;
 
 /// The parameters of one connection.

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn version_negotiation_tells_versions() {
+    fn version_negotiation_lists_versions() {
         let mut negotiation = vec![0x80, 0, 0, 0, 0, 1, 7, 1, 9];
         negotiation.extend(1_u32.to_be_bytes());
         negotiation.extend(QUIC_V2.to_be_bytes());

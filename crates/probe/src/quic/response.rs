@@ -15,7 +15,7 @@ const HEAD_BYTES_MAX: u64 = 64 * 1024;
 /// The most bytes of unknown frames before the head (RFC 9114, section 9) that are skipped.
 const BEFORE_HEAD_BYTES_MAX: usize = 128 * 1024;
 
-/// Reads one response.
+/// A parser of one response.
 #[derive(Debug)]
 pub struct Response {
     message: Message,
@@ -125,7 +125,7 @@ fn head_of(fields: &[Field]) -> Option<Head> {
             headers.append(name, value);
         }
     }
-    Some(Head::of(status.parse().ok()?, &headers))
+    Some(Head::new(status.parse().ok()?, &headers))
 }
 
 fn answer_of(status: u16, fields: &[Field]) -> Answer {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_server_says_of_itself_is_read_beside_a_field_that_may_not_be() {
+    fn the_server_field_is_read_despite_an_invalid_field() {
         let mut section = vec![0xc0 | 25];
         for (name, value) in [
             ("Connection", "close"),

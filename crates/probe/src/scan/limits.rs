@@ -5,7 +5,8 @@ use std::time::Duration;
 use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
 use tokio::time::Instant;
 
-/// Limits the connections per second: beginnings are on a grid, so that no burst follows a pause.
+/// A limit of the connections per second: beginnings are on a grid, so that no burst follows a
+/// pause.
 #[derive(Debug)]
 pub(super) struct Rate {
     gap: Duration,
@@ -34,8 +35,8 @@ impl Rate {
     }
 }
 
-/// Limits the connections per server address to one at a time. An address is stored only while it
-/// is in use.
+/// A limit of the connections per server address to one at a time. An address is stored only while
+/// it is in use.
 #[derive(Debug, Default)]
 pub(super) struct Addresses {
     turns: Mutex<HashMap<IpAddr, Arc<Turn<()>>>>,

@@ -116,7 +116,7 @@ mod tests {
     use crate::dns::{RecordType, parse, query};
 
     #[test]
-    fn the_probers_own_client_understands_its_answers() {
+    fn the_probers_own_client_parses_its_answers() {
         let some = Entry {
             a: vec![[192, 0, 2, 1].into()],
             h3: true,

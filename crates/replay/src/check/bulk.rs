@@ -31,7 +31,7 @@ pub struct Transfer {
     pub complete: bool,
 }
 
-/// Counts bytes against the two bounds of a transfer.
+/// A counter of bytes against the two bounds of a transfer.
 struct Meter {
     started: Instant,
     bytes_max: u64,

@@ -11,7 +11,7 @@ const NAME_BYTES_MAX: usize = 255;
 const TYPE_A: u16 = 1;
 const TYPE_AAAA: u16 = 28;
 const CLASS_IN: u16 = 1;
-/// Long enough that no name is queried twice within a load.
+/// The records' time to live, long enough that no name is queried twice within a load.
 const TTL_S: u32 = 3600;
 /// A compression pointer to the question's name at offset 12 (RFC 1035, section 4.1.4).
 const POINTER_TO_QUESTION: [u8; 2] = [0xc0, HEADER_BYTES as u8];
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_a_format_error_and_nothing_panics() {
+    fn unreadable_messages_are_format_errors_and_nothing_panics() {
         let whole = query("www.example", TYPE_A);
         for length in 0..whole.len() {
             let message = answer(&whole[..length], &table());

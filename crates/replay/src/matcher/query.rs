@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cache_busters_are_told_from_parameters_that_matter() {
+    fn cache_busters_are_distinguished_from_parameters_that_matter() {
         for (name, value, expected) in [
             ("_", "1519210645123", true),
             ("anything", "1519210645", true),
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn order_does_not_matter_and_more_equal_is_more_alike() {
+    fn order_does_not_matter_and_more_equal_is_more_similar() {
         let asked = Query::new("/?a=1&b=2&cb=77");
         assert!(asked.is_equal(&Query::new("/?b=2&a=1&cb=78")));
         assert!(!asked.is_equal(&Query::new("/?a=1")));

@@ -66,7 +66,7 @@ pub fn part(exchange: &Exchange, request: &Request<'_>) -> Option<Part> {
     if (is_whole && requested.is_empty()) || is_recorded_answer(exchange, request) {
         return Some(Part::Recorded);
     }
-    let recorded = RecordedBytes::of(exchange)?;
+    let recorded = RecordedBytes::from_exchange(exchange)?;
     let requested =
         RequestedRange::parse(requested).filter(|_| is_condition_met(exchange, request));
     match requested {
@@ -117,7 +117,7 @@ struct RecordedBytes {
 }
 
 impl RecordedBytes {
-    fn of(exchange: &Exchange) -> Option<Self> {
+    fn from_exchange(exchange: &Exchange) -> Option<Self> {
         let bytes = exchange.body.len();
         let content_range = || {
             let text = exchange.response_header("content-range")?;
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_read_as_rfc_9110_section_14_1_2_says() {
+    fn ranges_are_parsed_by_rfc_9110_section_14_1_2() {
         let slice = |body: ops::Range<usize>| Part::Slice {
             first: body.start,
             body,
@@ -284,9 +284,9 @@ mod tests {
         let last = usize::MAX;
         let at_the_end = format!("bytes {}-{last}/*", last - 1);
         for bytes in [&b"ab"[..], b"abc"] {
-            assert!(RecordedBytes::of(&recorded(&at_the_end, bytes)).is_none());
+            assert!(RecordedBytes::from_exchange(&recorded(&at_the_end, bytes)).is_none());
         }
         let before = recorded(&format!("bytes {}-{}/*", last - 2, last - 1), b"ab");
-        assert_eq!(RecordedBytes::of(&before).unwrap().end, last);
+        assert_eq!(RecordedBytes::from_exchange(&before).unwrap().end, last);
     }
 }

@@ -139,7 +139,7 @@ fn head_is_answered_from_get() {
 }
 
 #[test]
-fn the_most_alike_query_answers_and_cache_busters_do_not_count() {
+fn the_most_similar_query_answers_and_cache_busters_do_not_count() {
     let mut client = Client::new(
         recording(&[
             ("GET", "https://a.test/x?a=1&b=2&_=1519210645123"),
@@ -189,7 +189,7 @@ fn a_prefix_answers_only_where_it_is_allowed() {
 }
 
 #[test]
-fn a_miss_names_what_differs() {
+fn a_miss_names_the_difference() {
     let mut client = Client::new(
         recording(&[("GET", "https://a.test/x"), ("GET", "https://b.test/y?q=1")]),
         Rules::default(),
@@ -272,7 +272,7 @@ fn vary_chooses_where_the_recording_has_the_choice() {
 }
 
 #[test]
-fn recorded_304_and_206_answer_only_who_asks_for_them() {
+fn recorded_304_and_206_answer_only_matching_requests() {
     let url = "https://a.test/x";
     let mut exchanges = recording(&[("GET", url), ("GET", url), ("GET", url)]);
     exchanges[0].status = 304;
@@ -287,7 +287,7 @@ fn recorded_304_and_206_answer_only_who_asks_for_them() {
 }
 
 #[test]
-fn the_most_alike_body_answers_a_post() {
+fn the_most_similar_body_answers_a_post() {
     let url = "https://a.test/graphql";
     let mut exchanges = recording(&[("POST", url), ("POST", url)]);
     exchanges[0].request_body = Bytes::from_static(b"{\"query\":\"user\"}");
@@ -300,7 +300,7 @@ fn the_most_alike_body_answers_a_post() {
 }
 
 #[test]
-fn an_equal_meaning_comes_before_what_is_most_alike() {
+fn an_equal_meaning_precedes_the_most_similar_body() {
     let mut client = Client::new(
         recording(&[
             ("GET", "https://a.test/css?family=Lato%7CRoboto&x=1&y=2"),
@@ -353,7 +353,7 @@ fn bodies_of_several_parts_are_compared_without_their_boundary() {
 
 /// Forms with reordered parameters are not equal, but precede forms with more equal letters.
 #[test]
-fn parameters_of_forms_are_alike_in_any_order() {
+fn parameters_of_forms_are_similar_in_any_order() {
     let url = "https://a.test/form";
     let form = (
         "content-type",
@@ -390,7 +390,7 @@ fn parameters_of_forms_are_alike_in_any_order() {
 }
 
 #[test]
-fn a_304_is_no_answer_to_who_has_nothing() {
+fn a_304_never_answers_a_client_without_a_copy() {
     let url = "https://a.test/x";
     let mut exchanges = recording(&[("GET", url)]);
     exchanges[0].status = 304;

@@ -9,14 +9,14 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// noq paces by itself if a controller returns no rate. At this one, 8 Tbit/s, its pacer never
-/// delays anything: an unpaced stack sends what its window allows.
+/// The rate of an unpaced stack, 8 Tbit/s, at which noq's pacer never delays anything, so that it
+/// sends what its window allows. Without a rate from the controller, noq would pace by itself.
 const UNPACED_BYTES_S: u64 = 1_000_000_000_000;
 
 /// The minimum window (RFC 9002, section 7.2).
 const WINDOW_PACKETS_MIN: u64 = 2;
 
-/// Creates the controller of one connection.
+/// A factory of one connection's controller.
 #[derive(Clone, Debug)]
 pub(super) struct Factory {
     /// A controller's name that the registry has.

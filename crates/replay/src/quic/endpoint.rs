@@ -25,7 +25,8 @@ const STREAM_RECEIVE_WINDOW_BYTES: u32 = 6 * 1024 * 1024;
 const RECEIVE_WINDOW_BYTES: u32 = 15 * 1024 * 1024;
 /// The limit of concurrent requests, as over HTTP/2.
 const STREAMS_MAX: u32 = 100;
-/// Enough for a client's control stream, QPACK streams and reserved ones.
+/// The limit of unidirectional streams: enough for a client's control stream, QPACK streams and
+/// reserved ones.
 pub(super) const UNIDIRECTIONAL_STREAMS_MAX: u32 = 16;
 /// Chromium's initial window, measured.
 const CLIENT_INITIAL_WINDOW_PACKETS: u64 = 32;
@@ -40,10 +41,11 @@ const SEND_WINDOW_BYTES: u64 = 1 << 32;
 /// rate, and fewer packets than the more than 1024 simultaneous gaps at which noq closes a
 /// connection.
 const SOCKET_RECEIVE_BYTES: i32 = 1024 * 1024;
-/// Headers, packet number, tag and stream frame of a packet: in flight, but no stream bytes.
+/// The bytes of a packet that are in flight but no stream bytes: headers, packet number, tag and
+/// stream frame.
 const PACKET_OVERHEAD_BYTES: u64 = 30;
 
-/// State of a connection that is visible only inside the QUIC stack.
+/// The state of a connection that is visible only inside the QUIC stack.
 #[derive(Debug)]
 pub(super) struct Watches {
     /// Its congestion controller.
@@ -56,7 +58,7 @@ pub(super) struct Watches {
     pub offered: Arc<OnceLock<u64>>,
 }
 
-/// Creates the configuration of each connection, with its own controller and the meter of that.
+/// The source of each connection's configuration, with its own controller and the meter of that.
 #[derive(Clone, Debug)]
 pub(super) struct Configurator {
     base: noq::ServerConfig,
@@ -74,7 +76,7 @@ impl Configurator {
     pub fn new(tls: ByAddress, stack: &StackConfig) -> Result<Self, ReplayError> {
         let settings = stack.congestion_settings();
         let tickets = Arc::new(Tickets::default());
-        let crypto = QuicServerConfig::try_from(tls.of(None).clone())
+        let crypto = QuicServerConfig::try_from(tls.get(None).clone())
             .map_err(|error| ReplayError::configuration("TLS of QUIC", error))?;
         Ok(Self {
             base: noq::ServerConfig::with_crypto(Arc::new(crypto)),
@@ -118,7 +120,7 @@ impl Configurator {
             transport.qlog_factory(qlog);
         }
         let mut config = self.base.clone();
-        let mut tls = rustls::ServerConfig::clone(self.tls.of(local));
+        let mut tls = rustls::ServerConfig::clone(self.tls.get(local));
         if self.session_tickets {
             tls.session_storage = watches.tickets.clone();
         }

@@ -9,8 +9,8 @@ use std::num::NonZeroUsize;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Sends every datagram as Not-ECT and hides the marks of received ones, so that acknowledgements
-/// count no marks either.
+/// A socket that sends every datagram as Not-ECT and hides the marks of received ones, so that
+/// acknowledgements count no marks either.
 #[derive(Debug)]
 pub(super) struct WithoutMarks(pub Box<dyn AsyncUdpSocket>);
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 /// The failure of a connection that lasts as long as the lab without completing its handshake.
 const HANDSHAKE_INCOMPLETE: &str = "the QUIC handshake was not completed";
 
-/// Reports what was in force on a connection when it is dropped.
+/// The report of a connection, sent when this is dropped.
 pub(super) struct Report {
     pub number: u64,
     pub accepted_at_ns: u64,

@@ -18,7 +18,7 @@ const COARSE_FROM: Duration = Duration::from_millis(20);
 /// second at most.
 const EXPIRIES_APART_MIN: Duration = Duration::from_micros(250);
 
-/// tokio's runtime with [`PacingTimer`]s.
+/// A runtime of tokio with [`PacingTimer`]s.
 #[derive(Debug)]
 pub(super) struct PacingRuntime;
 
@@ -129,8 +129,8 @@ enum Next {
     Wait,
 }
 
-/// Decides when the timer expires: at the deadline, but at least [`EXPIRIES_APART_MIN`] after its
-/// last expiry.
+/// The schedule of a timer, which expires at its deadline, but at least [`EXPIRIES_APART_MIN`]
+/// after its last expiry.
 #[derive(Debug)]
 struct Schedule {
     due: Instant,
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_is_waited_for_to_the_microsecond() {
+    fn a_deadline_is_met_to_the_microsecond() {
         let start = Instant::now();
         let mut schedule = Schedule::new(after(start, 130));
         assert_eq!(
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pacer_that_asks_for_each_packet_wakes_no_more_often_than_the_least_time_apart() {
+    fn a_timer_set_for_each_packet_expires_no_more_often_than_the_minimum_apart() {
         let start = Instant::now();
         let mut schedule = Schedule::new(after(start, 12));
         let (mut now, mut expiries) = (start, 0);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expiry_that_the_clock_does_not_know_yet_is_waited_for_again() {
+    fn an_expiry_ahead_of_the_clock_is_set_again() {
         let start = Instant::now();
         let mut schedule = Schedule::new(after(start, 100));
         assert!(matches!(schedule.next(start), Next::Set(_)));

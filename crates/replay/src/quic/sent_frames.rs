@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_ends_the_packet() {
+    fn an_unreadable_frame_ends_the_packet() {
         assert_eq!(frames_of(&[0x40, 0xaf, 1, 2, 3]), []);
         assert_eq!(frames_of(&[0x0e, 0x00, 0x00, 0x05, 1]), []);
         assert_eq!(frames_of(&[]), []);

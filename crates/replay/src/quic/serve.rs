@@ -50,7 +50,7 @@ pub(super) async fn accept(
             Some(_) => two_chunks,
             None => one_chunk,
         };
-        let gate = Gate::by_stream(stack.priorities, Room::of(&stack, pending));
+        let gate = Gate::by_stream(stack.priorities, Room::for_stack(&stack, pending));
         let (local, qlog) = (incoming.local_ip(), service.logs().qlog(number, now_ns));
         let (config, watches) = configurator.connection(local, &gate, qlog);
         let address = local.map(|ip| SocketAddr::new(ip, port));

@@ -76,8 +76,8 @@ impl Drop for ReplyBody {
     }
 }
 
-/// Bytes that notify the gate when the transport drops them: hyper once they are written to the
-/// socket, h3 once they are written to the QUIC stream, both when the stream is reset.
+/// A chunk of bytes that notifies the gate when the transport drops it: hyper once it is written to
+/// the socket, h3 once it is written to the QUIC stream, both when the stream is reset.
 struct Chunk {
     bytes: Bytes,
     gate: Gate,

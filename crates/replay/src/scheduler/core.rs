@@ -7,7 +7,7 @@ pub struct StreamId {
     opened: u64,
 }
 
-/// Permission for a response to pass bytes to its protocol.
+/// A permission for a response to pass bytes to its protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
     /// The response.
@@ -16,9 +16,9 @@ pub struct Grant {
     pub bytes: usize,
 }
 
-/// Orders responses as RFC 9218, section 10, does: the most urgent first; among equals those that
-/// are useful only when complete, one after the other in the order of their requests, then the
-/// incremental ones in turn.
+/// The scheduler, which orders responses as RFC 9218, section 10, does: the most urgent first;
+/// among equals those that are useful only when complete, one after the other in the order of their
+/// requests, then the incremental ones in turn.
 ///
 /// A response that is not ready for more still holds back less urgent ones while its last bytes are
 /// pending, or they would slip in between any two chunks. If the transport does not accept those

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_read_as_rfc_9218_says() {
+    fn fields_are_parsed_by_rfc_9218() {
         for (field, urgency, incremental) in [
             ("", 3, false),
             ("u=0", 0, false),

@@ -25,7 +25,7 @@ pub struct Room {
 impl Room {
     /// Returns a stack's limits; `pending_bytes_max` computes the bytes that its protocol may be
     /// given ahead, from the chunk size.
-    pub fn of(stack: &StackConfig, pending_bytes_max: fn(usize) -> usize) -> Self {
+    pub fn for_stack(stack: &StackConfig, pending_bytes_max: fn(usize) -> usize) -> Self {
         let unsent_bytes_max = stack.unsent_bytes_max.map(|bytes| bytes as usize);
         let records = |bytes: usize| bytes.div_ceil(stack.tls_record_bytes) * RECORD_OVERHEAD_BYTES;
         let whole = CHUNK_BYTES + H2_FRAME_HEADER_BYTES;
@@ -68,11 +68,11 @@ mod tests {
             tls_record_bytes,
             ..StackConfig::tuned("t", HttpVersion::H2)
         };
-        Room::of(&stack, |_| usize::MAX)
+        Room::for_stack(&stack, |_| usize::MAX)
     }
 
     #[test]
-    fn whole_chunks_with_all_that_is_added_fill_what_may_wait() {
+    fn whole_chunks_with_their_overhead_fill_the_bound() {
         for (unsent, record) in [(16_384, 4096), (16_384, 512), (4096, 64), (65_536, 4096)] {
             let room = room(Some(unsent), record);
             let framed = room.chunk_bytes + H2_FRAME_HEADER_BYTES;
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_bound_a_chunk_fills_two_records_and_what_is_unsent_does_not_count() {
+    fn without_a_bound_a_chunk_fills_two_records_and_unsent_bytes_do_not_count() {
         let room = room(None, 4096);
         assert_eq!(room.chunk_bytes, CHUNK_BYTES);
         assert!(room.has_room(0, usize::MAX / 2));

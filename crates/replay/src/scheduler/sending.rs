@@ -24,7 +24,7 @@ pub(super) struct Sending {
     dry_watch: Stopwatch,
 }
 
-/// Measures how long a condition holds.
+/// A stopwatch for how long a condition holds.
 #[derive(Debug, Default)]
 struct Stopwatch {
     since: Option<Instant>,
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_again_or_given_up_is_not_unsent() {
+    fn retransmitted_or_reset_bytes_are_not_unsent() {
         let (a, b) = ids();
         let mut sending = Sending::new(true);
         sending.on_open(0, a);

@@ -44,7 +44,7 @@ fn the_urgent_go_first_and_the_incremental_share() {
 }
 
 #[test]
-fn a_less_urgent_response_does_not_slip_in_between_chunks() {
+fn a_less_urgent_response_is_not_sent_between_chunks() {
     let mut scheduler = Scheduler::new(ROOM);
     let urgent = scheduler.open(priority("u=0"), 300);
     let other = scheduler.open(priority("u=1"), 100);
@@ -115,7 +115,7 @@ fn a_closed_response_counts_until_its_bytes_are_taken_and_its_place_is_used_agai
 }
 
 #[test]
-fn what_is_unsent_below_keeps_the_next_chunk_back() {
+fn unsent_bytes_below_hold_the_next_chunk_back() {
     let mut scheduler = Scheduler::new(Room {
         pending_bytes_max: usize::MAX,
         unsent_bytes_max: Some(4 * CHUNK),

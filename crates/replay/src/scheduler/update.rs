@@ -182,7 +182,7 @@ mod tests {
     };
 
     #[test]
-    fn http2_frames_are_found_however_the_bytes_come() {
+    fn http2_frames_are_found_in_pieces_of_any_size() {
         let update = [&5u32.to_be_bytes()[..], b"u=0, i"].concat();
         let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
         for part in [

@@ -40,7 +40,7 @@ pub(super) const QUIC_PACKET_BYTES: RangeInclusive<u16> = 1200..=1452;
 /// The longest chain: with it RFC 8446's certificate message, with names and entries, reaches the
 /// length that clients accept (64 kB in BoringSSL).
 pub(crate) const CERTIFICATE_CHAIN_BYTES_MAX: u32 = 60_000;
-/// Chromium's limit; as many requests as a connection may have open.
+/// The most blocked streams, Chromium's limit; as many requests as a connection may have open.
 pub(super) const BLOCKED_STREAMS_MAX: u32 = 100;
 /// The largest table of h2's HPACK encoder.
 pub(super) const HPACK_TABLE_BYTES_MAX: u32 = 4096;

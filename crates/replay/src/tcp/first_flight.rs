@@ -9,7 +9,7 @@ const READINGS_PER_RTT: u32 = 32;
 /// The shortest time between readings: the runtime's timers are no finer; a reading costs a
 /// microsecond.
 const READING_INTERVAL_MIN: Duration = Duration::from_millis(1);
-/// Four round trips of readings: without an acknowledgement by then, a packet was lost.
+/// The most readings, over four round trips: without an acknowledgement by then, a packet was lost.
 const READINGS_MAX: u32 = 4 * READINGS_PER_RTT;
 
 /// The segments sent between the handshake's end and the first acknowledgement of one of them, with
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_of_the_handshake_shares_the_window_counts_with_what_follows() {
+    fn the_handshake_in_the_same_window_counts_with_the_flight() {
         let mut flight = FirstFlight::default();
         let tickets = TcpInfo {
             in_flight_packets: 1,
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_were_acknowledged_before_a_request_came_are_no_flight() {
+    fn settings_acknowledged_before_a_request_are_no_flight() {
         let mut flight = FirstFlight::default();
         flight.on_ready(&info(2, 2896));
         flight.on_reading(&info(3, 2896), 1_000_000);

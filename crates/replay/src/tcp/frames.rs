@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 const FRAME_HEADER_BYTES: usize = 9;
 const SETTINGS: u8 = 0x04;
-/// Chromium's preface, settings and first window update have 100 bytes.
+/// The size of the first read; Chromium's preface, settings and first window update have 100 bytes.
 const FIRST_READ_BYTES: usize = 512;
 /// `SETTINGS_NO_RFC7540_PRIORITIES` = 1 (RFC 9218, section 2.1.1): Chromium then sends changes of
 /// priority in PRIORITY_UPDATE frames, as it does over HTTP/3.

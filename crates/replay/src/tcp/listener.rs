@@ -62,7 +62,7 @@ pub fn listen(address: SocketAddr, stack: &StackConfig) -> Result<TcpListener, R
 /// writable (below half of its mark) once there is room for another chunk, and refuses nothing that
 /// was granted.
 fn not_sent_low_water(stack: &StackConfig) -> u32 {
-    let room = Room::of(stack, two_chunks);
+    let room = Room::for_stack(stack, two_chunks);
     let mark = room.threshold_bytes().map(|bytes| 2 * bytes);
     let mark = mark.and_then(|bytes| u32::try_from(bytes).ok());
     mark.unwrap_or(NOT_SENT_BYTES_MAX)

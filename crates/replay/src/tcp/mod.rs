@@ -88,7 +88,7 @@ pub(crate) async fn accept(
             match listener_scheme.scheme(&stream).await {
                 Some(Scheme::Https) => {
                     let local = stream.local_addr().ok().map(|local| local.ip());
-                    let acceptor = TlsAcceptor::from(tls.of(local).clone());
+                    let acceptor = TlsAcceptor::from(tls.get(local).clone());
                     serve::serve_tls(stream, acceptor, &stack, service).await;
                 }
                 Some(Scheme::Http) => serve::serve_cleartext(stream, service).await,

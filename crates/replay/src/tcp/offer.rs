@@ -51,9 +51,9 @@ pub fn client_preface<'a>(
     (given, offered)
 }
 
-/// Buffers the client's first bytes until its SETTINGS are complete, and returns them with an offer
-/// of no more than ours. h2's encoder uses what is offered, up to 4096 bytes, and has no setting
-/// for less.
+/// A buffer of the client's first bytes until its SETTINGS are complete, which returns them with an
+/// offer of no more than ours. h2's encoder uses what is offered, up to 4096 bytes, and has no
+/// setting for less.
 #[derive(Debug)]
 pub(super) struct Offer {
     table_bytes: u32,
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_http2_goes_by() {
+    fn other_protocols_pass_unchanged() {
         let mut offer = Offer::new(0);
         let bytes = [b'x'; 100];
         assert_eq!(offer.on_bytes(&bytes), None);

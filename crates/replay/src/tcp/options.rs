@@ -244,7 +244,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     #[test]
-    fn the_kernel_says_what_was_set_and_what_is() {
+    fn the_kernel_reports_options_and_state() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         assert_eq!(pacing_rate_max(&listener).unwrap(), None);
         set_pacing_rate_max(&listener, 12_500_000_000).unwrap();

@@ -21,7 +21,7 @@ struct Sample<'a> {
     info: &'a TcpInfo,
 }
 
-/// Logs the kernel's state of a connection periodically.
+/// A periodic log of the kernel's state of a connection.
 pub(super) struct Sampler {
     log: Arc<LineLog>,
     connection: u64,

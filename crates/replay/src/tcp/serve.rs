@@ -30,7 +30,8 @@ pub(super) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(60);
 /// The limit of concurrent streams, common to nginx and Chromium's default: at least 100 (RFC 9113,
 /// section 6.5.2).
 const H2_STREAMS_MAX: u32 = 100;
-/// A browser that leaves a page resets all its streams at once; that is no attack here.
+/// The limit of reset streams: a browser that leaves a page resets all its streams at once, which
+/// is no attack here.
 const H2_RESET_STREAMS_MAX: usize = 1000;
 /// The bytes that rustls may hold and the kernel has not accepted: two records of 4 kB, one chunk
 /// of a body.
@@ -172,7 +173,7 @@ async fn serve_http2<S>(
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let room = Room::of(stack, two_chunks);
+    let room = Room::for_stack(stack, two_chunks);
     let gate = Gate::new(stack.priorities, room);
     turns.set_gate(gate.clone());
     let opened = OpenedStreams::default();
@@ -356,7 +357,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_the_server_cannot_read_is_its_fault_and_what_ends_early_is_not() {
+    async fn unreadable_input_is_the_servers_fault_and_an_early_end_is_not() {
         const PREFACE: &[u8] =
             b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
         const EVEN_STREAM: &[u8] =

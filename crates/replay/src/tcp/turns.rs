@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_let_go_in_the_first_turn_without_a_write() {
+    fn the_end_is_released_in_the_first_turn_without_a_write() {
         let turns = Turns::default();
         turns.set_gate(gate(None));
         let mut writes = [2, 1, 0, 0, 1, 0].into_iter();
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_whose_bytes_are_all_taken_lets_go_at_once() {
+    fn a_gate_without_pending_bytes_releases_at_once() {
         let turns = Turns::default();
         let gate = gate(None);
         turns.set_gate(gate.clone());

@@ -5,7 +5,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 
-/// Reports unsent bytes to a connection's gate: those in the socket, and those above it that the
+/// The unsent bytes of a connection for its gate: those in the socket, and those above it that the
 /// socket did not accept.
 #[derive(Debug, Default)]
 pub(super) struct Unsent {

@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn leaves_are_made_once_and_share_their_key() {
+    fn leaves_are_created_once_and_share_their_key() {
         let group = vec!["a.example".into(), "b.example".into()];
         let authority = Authority::new(
             vec![group],
@@ -256,7 +256,7 @@ mod tests {
 
     /// An address is encoded as the tag [7], its length and its bytes (RFC 5280, section 4.2.1.6).
     #[test]
-    fn addresses_of_both_families_stand_in_a_leaf_as_such() {
+    fn addresses_of_both_families_are_encoded_as_addresses() {
         let v4 = [&[0x87, 4][..], &[192, 0, 2, 7]].concat();
         let v6 = "2001:db8::7".parse::<std::net::Ipv6Addr>().unwrap();
         let v6 = [&[0x87, 16][..], &v6.octets()].concat();

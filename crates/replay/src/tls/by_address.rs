@@ -37,7 +37,7 @@ impl ByAddress {
     }
 
     /// Returns the configuration for a connection to this local address, if it is known.
-    pub fn of(&self, local: Option<IpAddr>) -> &Arc<ServerConfig> {
+    pub fn get(&self, local: Option<IpAddr>) -> &Arc<ServerConfig> {
         let config = local.and_then(|local| self.configs.get(&local));
         config.unwrap_or(&self.otherwise)
     }

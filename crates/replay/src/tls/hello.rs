@@ -6,8 +6,8 @@ const RECORD_HEADER_BYTES: usize = 5;
 /// The extension's number (RFC 8446, section 4.2.10).
 const EARLY_DATA_EXTENSION: u16 = 42;
 
-/// Detects in a client's first hello whether it offers early data: rustls reports of a server's
-/// session only whether they were accepted.
+/// A parser of a client's first hello that detects whether it offers early data: rustls reports of
+/// a server's session only whether they were accepted.
 #[derive(Debug, Default)]
 pub struct HelloWatch {
     records: Vec<u8>,
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offer_is_found_however_the_hello_comes() {
+    fn an_offer_is_found_in_pieces_of_any_size() {
         for (kinds, offered) in [
             (&[0, 51, 42, 41][..], true),
             (&[0, 51], false),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_hello_offers_nothing() {
+    fn other_messages_offer_nothing() {
         for bytes in [&[2, 0, 0, 0][..], &[1, 0, 0, 3, 1, 2, 3]] {
             let mut watch = HelloWatch::default();
             watch.on_messages(bytes);

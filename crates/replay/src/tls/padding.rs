@@ -12,8 +12,8 @@ const OBJECT_IDENTIFIER: [u64; 8] = [1, 3, 6, 1, 4, 1, 32473, 1];
 /// sequences, the identifier, two strings' heads, and up to four bytes for longer outer lengths.
 pub(super) const OVERHEAD_BYTES_MAX: usize = 32;
 
-/// The most by which the two ECDSA signatures in DER, of the leaf and of the root, may be longer in
-/// another run.
+/// The variation of the total length of the two ECDSA signatures in DER, of the leaf and of the
+/// root, between runs.
 pub(super) const SIGNATURES_BYTES_SPREAD: usize = 8;
 
 /// Returns the size of the content that pads a chain of `short` bytes to `padded_bytes`; `None` if there

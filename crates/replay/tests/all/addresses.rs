@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use tokio::net::UdpSocket;
 
 #[tokio::test]
-async fn replies_leave_from_the_address_that_was_asked() {
+async fn replies_leave_from_the_queried_address() {
     let hosts = ["a.test", "b.test", "c.test"];
     let recorded = hosts.map(|host| Recorded::new(&format!("https://{host}/"), pattern(50_000, 8)));
     let site = site(&recorded);
@@ -96,7 +96,7 @@ async fn a_leaf_is_refused_by_a_client_that_trusts_another_authority() {
 }
 
 #[tokio::test]
-async fn tls_1_2_is_served_where_the_stack_says_so() {
+async fn tls_1_2_is_served_if_the_stack_has_it() {
     let site = site(&[Recorded::new("https://a.test/", b"x".to_vec())]);
     let version = HttpVersion::H2;
     let mut stack = stack(version);

@@ -46,7 +46,7 @@ fn refusal(site: &Arc<Site>, stack: StackConfig) -> String {
 }
 
 #[tokio::test]
-async fn a_chain_that_many_names_make_too_long_is_refused_before_any_client_comes() {
+async fn a_chain_too_long_by_its_names_is_refused_before_any_client_connects() {
     let many = recorded("https", 100);
     let cases = [
         (HttpVersion::H2, CertificateKey::Ecdsa),

@@ -20,7 +20,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 const HOST: &str = "www.example.test";
 const PACKET_BYTES: u16 = 1250;
-/// More than 4000 packets.
+/// The size of the body: more than 4000 packets.
 const BODY_BYTES: usize = 5_000_000;
 /// A window that lets all of it leave at once.
 const WINDOW_BYTES: u64 = 6_000_000;
@@ -31,7 +31,7 @@ const LOSSY: Range<u64> = 20..2420;
 const HELD_UNTIL: u64 = 4000;
 
 #[tokio::test]
-async fn a_body_with_more_than_1024_gaps_comes_whole() {
+async fn a_body_with_more_than_1024_gaps_arrives_intact() {
     let body: Bytes = (0..BODY_BYTES).map(|at| (at ^ (at >> 8)) as u8).collect();
     let (server, client) = endpoints();
     let address = server.local_addr().unwrap();

@@ -76,7 +76,7 @@ async fn without_tables_nothing_is_indexed_and_no_stream_is_opened_for_it() {
 }
 
 #[tokio::test]
-async fn what_the_client_offers_less_is_taken() {
+async fn a_smaller_offer_of_the_client_is_used() {
     let running = running(|_| ());
     let settings = Settings {
         table_bytes_max: 300,
@@ -96,7 +96,7 @@ async fn what_the_client_offers_less_is_taken() {
 }
 
 #[tokio::test]
-async fn a_request_waits_for_its_inserts_and_one_given_up_meanwhile_disturbs_nobody() {
+async fn a_request_waits_for_its_inserts_and_a_cancelled_one_disturbs_no_other() {
     let running = running(|_| ());
     let mut client = H3::connect(&running, HOST, SETTINGS).await;
     client.use_table(4096).await;
@@ -135,7 +135,7 @@ async fn a_request_waits_for_its_inserts_and_one_given_up_meanwhile_disturbs_nob
 }
 
 #[tokio::test]
-async fn requests_are_read_to_their_end_and_nobody_is_told_to_stop() {
+async fn requests_are_read_to_their_end_without_stop_sending() {
     let running = running(|_| ());
     let mut client = H3::connect(&running, HOST, SETTINGS).await;
     client.use_table(4096).await;
@@ -178,7 +178,7 @@ async fn requests_are_read_to_their_end_and_nobody_is_told_to_stop() {
 
 /// Both windows alone hold the server back, and no other connection's do.
 #[tokio::test]
-async fn a_client_whose_windows_are_full_is_told_with_what_it_offered() {
+async fn full_client_windows_are_reported_with_their_offer() {
     const WIDE: u32 = 1 << 20;
     for (stream, all, limited) in [(1000, WIDE, true), (WIDE, 1000, true), (WIDE, WIDE, false)] {
         let running = running(|_| ());
@@ -199,7 +199,7 @@ async fn a_client_whose_windows_are_full_is_told_with_what_it_offered() {
 }
 
 #[tokio::test]
-async fn a_server_that_ends_says_goodbye() {
+async fn a_server_that_ends_sends_goaway() {
     let running = running(|_| ());
     let mut client = H3::connect(&running, HOST, SETTINGS).await;
     is_whole(&client.get(URL, &cookie("a")).await);

@@ -95,7 +95,7 @@ const WRONG: [Wrong; 22] = [
 ];
 
 #[tokio::test]
-async fn what_a_client_may_not_do_ends_its_connection_with_the_right_code() {
+async fn a_violation_ends_its_connection_with_the_right_code() {
     let running = running(|_| ());
     for (what, writes, code) in WRONG {
         let (_endpoint, connection) = silent(&running, HOST).await;
@@ -184,7 +184,7 @@ async fn a_head_beyond_the_bound_is_refused_as_over_http2() {
 }
 
 #[tokio::test]
-async fn streams_and_settings_that_nobody_knows_are_read_and_forgotten() {
+async fn unknown_streams_and_settings_are_ignored() {
     let running = running(|_| ());
     let mut client = H3::connect(&running, HOST, SETTINGS).await;
     // More than the streams that a client may have open at once.

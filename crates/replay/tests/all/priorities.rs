@@ -72,7 +72,7 @@ async fn body_bytes_leave_in_the_same_order_over_both_protocols() {
 }
 
 #[tokio::test]
-async fn without_priorities_all_share_alike_over_both() {
+async fn without_priorities_all_share_equally_over_both() {
     for version in [HttpVersion::H2, HttpVersion::H3] {
         let order = observe_order(version, false, None).await;
         // Every response appears repeatedly.

@@ -26,7 +26,7 @@ async fn get(
 }
 
 #[tokio::test]
-async fn a_large_body_comes_back_whole() {
+async fn a_large_body_is_returned_intact() {
     let body = pattern(10_000_000, 1);
     let site = site(&[Recorded::new(&url("/large"), body.clone())]);
     for version in VERSIONS {
@@ -44,7 +44,7 @@ async fn a_large_body_comes_back_whole() {
 
 /// Content security policies of 20 kB are common; hyper's own bounds are 100 fields and 16 kB.
 #[tokio::test]
-async fn a_head_that_a_browser_takes_comes_back_whole() {
+async fn a_head_that_a_browser_accepts_is_returned_intact() {
     let many: String = (0..1_000).map(|n| format!("x-f{n}: v\r\n")).collect();
     let large: String = (0..4)
         .map(|n| format!("x-f{n}: {}\r\n", "a".repeat(60_000)))
@@ -147,7 +147,7 @@ async fn fifty_parallel_requests_share_one_connection() {
 }
 
 #[tokio::test]
-async fn a_client_that_gives_up_disturbs_nobody() {
+async fn a_client_that_cancels_disturbs_no_other() {
     let large = pattern(5_000_000, 3);
     let site = site(&[
         Recorded::new(&url("/large"), large.clone()),
@@ -193,7 +193,7 @@ type Case = (
 );
 
 #[tokio::test]
-async fn answers_are_alike_over_all_protocols_and_say_how_they_were_matched() {
+async fn responses_are_equal_over_all_protocols_and_name_their_rule() {
     let mut tagged = Recorded::new(&url("/tagged?a=1"), pattern(1000, 5));
     tagged
         .fields

@@ -178,7 +178,7 @@ fn a_part_of_unknown_length_has_no_end() {
 }
 
 #[test]
-fn what_a_206_says_of_itself_is_not_believed_blindly() {
+fn the_range_of_a_206_is_verified() {
     for (field, body, expected) in [
         // Broken off: the received part is known.
         ("bytes 0-999/1000", 0..50, "206 bytes 10-49/1000: 10..50"),
@@ -197,7 +197,7 @@ fn what_a_206_says_of_itself_is_not_believed_blindly() {
 }
 
 #[test]
-fn a_server_that_knows_no_ranges_sends_the_whole() {
+fn a_server_without_ranges_sends_the_whole() {
     let everything = "200 no range: 0..1000";
     let ignored = [whole_film(&[("Range", "bytes=0-99")])];
     assert_eq!(get(&ignored, "bytes=0-99"), everything);
@@ -233,7 +233,7 @@ fn if_range_decides_between_a_part_and_the_whole() {
 }
 
 #[test]
-fn a_recorded_416_answers_what_is_beyond_its_end() {
+fn a_recorded_416_answers_ranges_beyond_its_end() {
     let requested = [("Range", "bytes=1000-")];
     let answered = [("Content-Range", "bytes */1000")];
     let beyond = [exchange(&requested, 416, &answered, Vec::new())];

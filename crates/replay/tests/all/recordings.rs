@@ -7,7 +7,7 @@ use eyelevel_replay::check::check;
 use std::sync::Arc;
 
 #[tokio::test]
-async fn every_object_of_every_recording_comes_back_byte_for_byte() {
+async fn every_object_of_every_recording_is_returned_byte_for_byte() {
     let Some(folder) = recordings() else { return };
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .unwrap()

@@ -176,7 +176,7 @@ async fn alt_svc_over_tcp_is_refused() {
 }
 
 #[tokio::test]
-async fn a_second_visit_asks_in_its_first_flight_where_the_stack_allows_it() {
+async fn a_second_visit_sends_requests_in_its_first_flight_if_the_stack_allows_it() {
     for version in crate::common::VERSIONS {
         let seen = visit_twice(version, |stack| stack.early_data = true).await;
         assert_eq!(seen, [(NO, NO, NO), (YES, YES, YES)], "{version:?}");
@@ -279,7 +279,7 @@ fn a_short_think_time_is_exact() {
 }
 
 #[test]
-fn what_cannot_be_served_is_refused_with_the_reason() {
+fn an_invalid_stack_is_refused_with_the_reason() {
     let refusal = |change: Change, version| {
         let mut changed = stack(version);
         change(&mut changed);

@@ -133,7 +133,7 @@ impl Scenario {
     pub fn run(&self, seconds: f64) -> Outcome {
         let mut network = self.network();
         network.run_until(Instant::ZERO + Duration::from_secs_f64(seconds));
-        Outcome::of(&network, self, seconds)
+        Outcome::measure(&network, self, seconds)
     }
 
     /// Runs it until the receiver has the given chunks, or for the given seconds.
@@ -148,10 +148,10 @@ impl Scenario {
             network.run_until(Instant::ZERO + TRANSFER_STEP * step);
             if network.server.chunks() >= chunks {
                 let now_s = network.now().since(Instant::ZERO).as_secs_f64();
-                return Outcome::of(&network, &scenario, now_s);
+                return Outcome::measure(&network, &scenario, now_s);
             }
         }
-        Outcome::of(&network, &scenario, seconds_max)
+        Outcome::measure(&network, &scenario, seconds_max)
     }
 
     /// Creates the two ends and the path, not yet run.
@@ -218,7 +218,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    fn of(network: &Network<Sender, Receiver, Payload>, run: &Scenario, seconds: f64) -> Self {
+    fn measure(network: &Network<Sender, Receiver, Payload>, run: &Scenario, seconds: f64) -> Self {
         let sender = &network.client;
         let packet_bytes = run.settings.packet_bytes;
         let goodput_bit_s = (network.server.chunks() * packet_bytes * 8) as f64 / seconds;

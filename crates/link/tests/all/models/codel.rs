@@ -1,7 +1,7 @@
 use super::{Drops, Model, Waiting};
 use eyelevel_link::{DropReason, Ecn};
 
-/// Follows the pseudocode of RFC 8289, section 5, name by name.
+/// CoDel by the pseudocode of RFC 8289, section 5, with its names.
 pub struct Codel {
     pub queue: Vec<Waiting>,
     pub limit: usize,

@@ -106,7 +106,7 @@ impl<B: Buf> quic::OpenStreams<B> for H3Connection {
     }
 }
 
-/// Opens streams of a connection.
+/// An opener of a connection's streams.
 pub struct H3Opener {
     connection: noq::Connection,
     opening_bidirectional: Option<Waiting<Bidirectional>>,

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::pin::pin;
 use std::task::{Context, Poll, ready};
 
-/// Ten windows of a stream: buffered data can exceed one window, since data that is read is
-/// credited.
+/// The most buffered data, ten windows of a stream: it can exceed one window, since data that is
+/// read is credited.
 const WAITING_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// The receiving side of a stream, read as it arrives and returned in order.

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 #[derive(Debug)]
 pub(in crate::quic) struct Compression(Mutex<State>);
 
-/// Coded bytes of heads, and of the instructions between the encoders and decoders.
+/// The coded bytes of heads, and of the instructions between the encoders and decoders.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::quic) struct HeadBytes {
     pub requests: u64,

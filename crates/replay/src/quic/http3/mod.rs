@@ -24,10 +24,10 @@ use tokio::task::JoinSet;
 const HEADER_BYTES_MAX: u64 = 64 * 1024;
 /// The priority of control streams, above every response's: responses wait for what they carry.
 const PRIORITY: i32 = 1;
-/// Turns of the runtime in which QUIC sends what was written.
+/// The turns of the runtime in which QUIC sends what was written.
 const LAST_TURNS: usize = 3;
 
-/// Whether requests arrived before the handshake was complete.
+/// The record of requests that arrived before the handshake was complete.
 #[derive(Debug, Default)]
 pub(super) struct EarlyRequests {
     pub complete: AtomicBool,
@@ -193,7 +193,8 @@ fn number(code: Code) -> VarInt {
     VarInt::from_u64(code.value()).unwrap_or(VarInt::MAX)
 }
 
-/// Closes the connection before its streams are dropped, since each drop would reset its stream.
+/// A guard that closes the connection before its streams are dropped, since each drop would reset
+/// its stream.
 struct Closing<'a>(&'a noq::Connection);
 
 impl Drop for Closing<'_> {
