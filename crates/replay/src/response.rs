@@ -53,8 +53,8 @@ impl Responses {
     ) -> Reply {
         let mut reply = match answer {
             Answer::Match { exchange, .. } => self.recorded(exchanges, *exchange, request, moment),
-            Answer::Preflight => preflight(request),
-            Answer::Miss(_) => not_recorded(),
+            Answer::Preflight => respond_to_preflight(request),
+            Answer::Miss(_) => respond_not_recorded(),
         };
         let how = HeaderValue::from_static(answer.how().as_str());
         reply.headers.insert(MATCH_HEADER, how);
@@ -86,15 +86,15 @@ impl Responses {
         // The matcher returns no exchange without a part.
         let part = range::part(exchange, request).unwrap_or(Part::Recorded);
         match reply.status {
-            StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED => without_body(reply),
+            StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED => remove_body(reply),
             // Conditions are evaluated before ranges (RFC 9110, section 13.2.2).
-            StatusCode::OK if is_safe && is_unchanged(request, &reply) => not_modified(reply),
+            StatusCode::OK if is_safe && is_unchanged(request, &reply) => make_not_modified(reply),
             StatusCode::PARTIAL_CONTENT
                 if part != Part::Recorded && is_unchanged(request, &reply) =>
             {
-                not_modified(reply)
+                make_not_modified(reply)
             }
-            _ => partial(&part, reply),
+            _ => make_partial(&part, reply),
         }
     }
 }
@@ -125,14 +125,14 @@ fn is_unchanged(request: &Request<'_>, reply: &Reply) -> bool {
     };
     let etag = recorded(header::ETAG).unwrap_or("");
     let modified = recorded(header::LAST_MODIFIED).unwrap_or("");
-    let asked = |name: &str| {
+    let requested = |name: &str| {
         request
             .headers
             .get(name)
             .and_then(|value| value.to_str().ok())
     };
-    match (asked("if-none-match"), asked("if-modified-since")) {
-        (Some(tags), _) => names_etag(tags, etag),
+    match (requested("if-none-match"), requested("if-modified-since")) {
+        (Some(tags), _) => has_etag(tags, etag),
         // A browser returns the text that it received, so no date needs to be compared.
         (None, Some(date)) => !modified.is_empty() && date == modified,
         (None, None) => false,
@@ -140,7 +140,7 @@ fn is_unchanged(request: &Request<'_>, reply: &Reply) -> bool {
 }
 
 /// Returns whether a list of tags has `etag`, by weak comparison (RFC 9110, section 8.8.3.2).
-fn names_etag(tags: &str, etag: &str) -> bool {
+fn has_etag(tags: &str, etag: &str) -> bool {
     let opaque = |tag: &'_ str| tag.trim().trim_start_matches("W/").to_owned();
     if tags.trim() == "*" {
         return true;
@@ -150,7 +150,7 @@ fn names_etag(tags: &str, etag: &str) -> bool {
 
 /// Turns a response into a 304, without the fields that describe the absent body (RFC 9110, section
 /// 15.4.5).
-fn not_modified(mut reply: Reply) -> Reply {
+fn make_not_modified(mut reply: Reply) -> Reply {
     for name in [
         header::CONTENT_TYPE,
         header::CONTENT_ENCODING,
@@ -160,17 +160,17 @@ fn not_modified(mut reply: Reply) -> Reply {
         reply.headers.remove(name);
     }
     reply.status = StatusCode::NOT_MODIFIED;
-    without_body(reply)
+    remove_body(reply)
 }
 
-fn without_body(mut reply: Reply) -> Reply {
+fn remove_body(mut reply: Reply) -> Reply {
     reply.headers.remove(header::CONTENT_LENGTH);
     reply.body = Bytes::new();
     reply
 }
 
 /// Reduces the recorded response to the part that answers (RFC 9110, sections 14.4 and 15.3.7).
-fn partial(part: &Part, mut reply: Reply) -> Reply {
+fn make_partial(part: &Part, mut reply: Reply) -> Reply {
     reply.status = match part {
         Part::Recorded => return reply,
         Part::Whole => StatusCode::OK,
@@ -194,7 +194,7 @@ fn partial(part: &Part, mut reply: Reply) -> Reply {
 }
 
 /// Returns the response of a server that allows the request (Fetch standard, CORS protocol).
-fn preflight(request: &Request<'_>) -> Reply {
+fn respond_to_preflight(request: &Request<'_>) -> Reply {
     let mut headers = HeaderMap::new();
     let mut copy = |from: HeaderName, to: HeaderName| {
         if let Some(value) = request.headers.get(from) {
@@ -221,7 +221,7 @@ fn preflight(request: &Request<'_>) -> Reply {
     }
 }
 
-fn not_recorded() -> Reply {
+fn respond_not_recorded() -> Reply {
     const BODY: &[u8] = b"not recorded\n";
     let mut headers = HeaderMap::new();
     let plain = HeaderValue::from_static("text/plain");
@@ -241,9 +241,9 @@ mod tests {
 
     #[test]
     fn entity_tags_compare_weakly() {
-        assert!(names_etag("\"a\", W/\"b\"", "\"b\""));
-        assert!(names_etag("*", "\"x\""));
-        assert!(!names_etag("\"a\"", "\"b\""));
-        assert!(!names_etag("\"a\"", ""));
+        assert!(has_etag("\"a\", W/\"b\"", "\"b\""));
+        assert!(has_etag("*", "\"x\""));
+        assert!(!has_etag("\"a\"", "\"b\""));
+        assert!(!has_etag("\"a\"", ""));
     }
 }

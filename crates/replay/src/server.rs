@@ -1,7 +1,7 @@
 use crate::dates::CacheAge;
 use crate::matcher::Rules;
 use crate::stack::{ChainBytes, NamedChainBytes};
-use crate::tls::{Authority, ByAddress, Chains, server_config, without_brackets};
+use crate::tls::{Authority, ByAddress, Chains, server_config, strip_brackets};
 use crate::{
     ClockNs, ConnectionLogs, EventSink, HttpVersion, ReplayError, Service, StackConfig, TlsVersion,
     quic, tcp,
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use tcp::Spoken;
+use tcp::ListenerScheme;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -46,7 +46,7 @@ pub struct Server {
     authority: Arc<Authority>,
     tls: ByAddress,
     tls_over_tcp: ByAddress,
-    tcp: Vec<(TcpListener, Spoken)>,
+    tcp: Vec<(TcpListener, ListenerScheme)>,
     quic: Vec<quic::Listener>,
     bound: BTreeMap<(Scheme, u16), SocketAddr>,
 }
@@ -119,15 +119,15 @@ impl Server {
             if is_shared && scheme == Scheme::Https {
                 continue; // the listener of the http origins serves both
             }
-            let (spoken, schemes): (_, &[Scheme]) = match (is_shared, scheme) {
-                (true, _) => (Spoken::ByFirstByte, &[Scheme::Http, Scheme::Https]),
-                (false, Scheme::Http) => (Spoken::Always(scheme), &[Scheme::Http]),
-                (false, Scheme::Https) => (Spoken::Always(scheme), &[Scheme::Https]),
+            let (listener_scheme, schemes): (_, &[Scheme]) = match (is_shared, scheme) {
+                (true, _) => (ListenerScheme::ByFirstByte, &[Scheme::Http, Scheme::Https]),
+                (false, Scheme::Http) => (ListenerScheme::Always(scheme), &[Scheme::Http]),
+                (false, Scheme::Https) => (ListenerScheme::Always(scheme), &[Scheme::Https]),
             };
             for address in &options.addresses {
                 let bind_port = if options.ports_ephemeral { 0 } else { port };
                 let address = SocketAddr::new(*address, bind_port);
-                let bound = server.listen(spoken, address)?;
+                let bound = server.listen(listener_scheme, address)?;
                 for scheme in schemes {
                     server.bound.entry((*scheme, port)).or_insert(bound);
                 }
@@ -145,17 +145,21 @@ impl Server {
     }
 
     /// Listens on a port for QUIC, for TCP or, with the same number, for both.
-    fn listen(&mut self, spoken: Spoken, address: SocketAddr) -> Result<SocketAddr, ReplayError> {
+    fn listen(
+        &mut self,
+        listener_scheme: ListenerScheme,
+        address: SocketAddr,
+    ) -> Result<SocketAddr, ReplayError> {
         let mut local = address;
-        if spoken != Spoken::Always(Scheme::Http) && self.is_over_quic() {
+        if listener_scheme != ListenerScheme::Always(Scheme::Http) && self.is_over_quic() {
             let listener = quic::Listener::bind(address, self.tls.clone(), &self.stack)?;
             local = listener.local_address().unwrap_or(address);
             self.quic.push(listener);
         }
-        if spoken == Spoken::Always(Scheme::Http) || self.has_tls_over_tcp() {
+        if listener_scheme == ListenerScheme::Always(Scheme::Http) || self.has_tls_over_tcp() {
             let listener = tcp::listen(local, &self.over_tcp)?;
             local = listener.local_addr().unwrap_or(local);
-            self.tcp.push((listener, spoken));
+            self.tcp.push((listener, listener_scheme));
         }
         Ok(local)
     }
@@ -184,11 +188,11 @@ impl Server {
     /// Serves until `shutdown` ends; then every connection is dropped and has reported.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let mut accepting = JoinSet::new();
-        for (listener, spoken) in self.tcp {
+        for (listener, listener_scheme) in self.tcp {
             let (tls, stack) = (self.tls_over_tcp.clone(), self.over_tcp.clone());
             accepting.spawn(tcp::accept(
                 listener,
-                spoken,
+                listener_scheme,
                 tls,
                 stack,
                 self.service.clone(),
@@ -261,7 +265,7 @@ fn unnamed_hosts(site: &Site) -> HashMap<IpAddr, String> {
     let page = &site.main_url().host;
     let origins = site.origins().iter().rev();
     let mut secure: Vec<&Origin> = origins.filter(|o| o.scheme == Scheme::Https).collect();
-    let is_address = |host: &str| without_brackets(host).parse::<IpAddr>().is_ok();
+    let is_address = |host: &str| strip_brackets(host).parse::<IpAddr>().is_ok();
     secure.sort_by_key(|origin| (is_address(&origin.host), origin.host == *page));
     let hosts = secure.into_iter();
     // Of an address's hosts, the last one stays.
@@ -276,7 +280,7 @@ fn chains(site: &Site, stack: &StackConfig) -> Chains {
         Some(ChainBytes::Given(bytes)) => Chains::All(bytes),
         Some(ChainBytes::Named(NamedChainBytes::Recorded)) => {
             let recorded = site.provenance().certificate_chain_bytes.iter();
-            let by_name = recorded.map(|(host, bytes)| (without_brackets(host).to_owned(), *bytes));
+            let by_name = recorded.map(|(host, bytes)| (strip_brackets(host).to_owned(), *bytes));
             Chains::Recorded(by_name.collect())
         }
     }

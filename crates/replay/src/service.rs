@@ -69,7 +69,7 @@ impl Service {
             responses: Responses::new(site.exchanges().len()),
             think_ns: think::times_ns(site.exchanges(), site.origins(), stack.think_time),
             priorities: stack.priorities,
-            alt_svc: stack.names_alt_svc(),
+            alt_svc: stack.announces_alt_svc(),
             is_discovered: stack.is_discovered(),
             hosts: Mutex::default(),
             site,
@@ -138,7 +138,7 @@ impl Service {
             reply.think = Duration::from_nanos(think_ns);
         }
         if self.has_alt_svc(entrance, &host) {
-            name_alt_svc(&mut reply.headers, port);
+            add_alt_svc(&mut reply.headers, port);
         }
         self.report(
             entrance,
@@ -160,7 +160,7 @@ impl Service {
         field.map_or_else(Priority::default, Priority::parse)
     }
 
-    fn asked_priority(&self, entrance: Entrance, headers: &HeaderMap) -> Option<String> {
+    fn requested_priority(&self, entrance: Entrance, headers: &HeaderMap) -> Option<String> {
         let counts = self.priorities && entrance.protocol != HttpVersion::H1.protocol();
         counts.then(|| self.priority(headers).to_string())
     }
@@ -262,7 +262,7 @@ impl Service {
             difference,
             body_bytes: reply.body.len() as u64,
             server_us: at_ns.saturating_sub(started_ns) / 1000,
-            priority: self.asked_priority(entrance, request.headers),
+            priority: self.requested_priority(entrance, request.headers),
             think_ms: reply.think.as_secs_f64() * 1e3,
             connection: entrance.connection,
         })));
@@ -274,7 +274,7 @@ impl Service {
 /// connection to it. Over HTTP/2 it never assumes it of a host that coalesces onto another's
 /// connection, so such a host must not announce it over HTTP/3 either
 /// (docs/decisions/0017-request-scheduling.md).
-fn name_alt_svc(headers: &mut HeaderMap, port: u16) {
+fn add_alt_svc(headers: &mut HeaderMap, port: u16) {
     if let Ok(value) = HeaderValue::try_from(format!("h3=\":{port}\"")) {
         headers.insert(ALT_SVC, value);
     }
