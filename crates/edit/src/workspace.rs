@@ -56,7 +56,7 @@ pub struct Workspace {
     pub objects: Vec<Object>,
     /// Markup for the heads of documents, by object.
     pub heads: BTreeMap<usize, String>,
-    /// What the browser must not ask for, as URLs with stars.
+    /// The URLs that the browser must not request, with `*` as a wildcard.
     pub blocked: Vec<String>,
 }
 

@@ -8,7 +8,7 @@ pub enum RealtimePriority {
     /// Servers, resolvers and probes at the ends of a path: they stand for machines of their own,
     /// which no browser would keep waiting for a processor.
     Endpoint,
-    /// What releases packets on time. It goes before everything at the path's ends.
+    /// The threads that release packets on time; they go before everything at the path's ends.
     Path,
 }
 

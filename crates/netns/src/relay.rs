@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 pub(crate) const RELAYED: [libc::c_int; 4] =
     [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
-/// To whom they are passed on; 0 before there is somebody.
+/// The process that signals are passed on to; 0 before there is one.
 static TARGET: AtomicI32 = AtomicI32::new(0);
 
 /// Lets all signals through again: whoever started this process may have them blocked, to wait for

@@ -66,7 +66,7 @@ pub(crate) fn named_initiator(exchange: &Exchange) -> Option<Url> {
         .and_then(|url| url.parse().ok())
 }
 
-/// Where an exchange sends the browser.
+/// Returns the URL that an exchange redirects the browser to.
 pub(crate) fn redirect_target(exchange: &Exchange) -> Option<Url> {
     let location = exchange.response_header("location");
     location

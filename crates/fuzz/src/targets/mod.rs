@@ -5,7 +5,7 @@ pub(crate) mod prober;
 pub(crate) mod servers;
 pub(crate) mod sites;
 
-/// What every message must be: one line that says something.
+/// Checks that a message is one line and not empty.
 pub(crate) fn check_message(error: &impl std::fmt::Display) {
     let message = error.to_string();
     assert!(!message.is_empty(), "an empty message");

@@ -10,7 +10,7 @@ pub const FLOWS_MAX: u32 = 64;
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct CrossTrafficConfig {
-    /// What the senders are controlled by.
+    /// The congestion control of the senders.
     pub congestion_control: KernelController,
     /// How many transfers.
     #[serde(default = "one")]
