@@ -8,6 +8,7 @@ use eyelevel_replay::StackConfig;
 use eyelevel_units::{Seed, one_line, refusal};
 use serde::{Deserialize, Deserializer};
 use std::io::{BufRead, Read};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// A longer configuration is not one: the longest list of stages is far below.
@@ -63,12 +64,25 @@ pub struct LabConfig {
     /// Whether the far end reaches the lab around this one, where there is one.
     #[serde(default)]
     pub join: bool,
+    /// A server outside of the lab that answers for the page's own origin.
+    #[serde(default)]
+    pub live: Option<LiveConfig>,
     /// Bulk transfers that share the path.
     #[serde(default)]
     pub cross_traffic: Vec<CrossTrafficConfig>,
     /// How often to tell the path's counts.
     #[serde(default)]
     pub watch_interval_ms: Option<u64>,
+}
+
+/// A live build.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LiveConfig {
+    /// Where it listens, in the network in which the lab is started.
+    pub address: SocketAddr,
+    /// Names and ports by which it knows itself.
+    pub authorities: Vec<String>,
 }
 
 /// The stages of both directions, in the order in which a packet meets them.
@@ -157,6 +171,11 @@ impl LabConfig {
                 "the configuration: certificates are a site's, give one".into(),
             ));
         }
+        if config.live.is_some() && (config.site.is_none() || config.certificates.is_some()) {
+            return Err(Error::Config(
+                "the configuration: live is for a site that our servers serve, leave it out".into(),
+            ));
+        }
         if config.site.is_some() != config.stack.is_some() {
             return Err(Error::Config(
                 "the configuration: site and stack go together, give both or neither".into(),
@@ -233,6 +252,8 @@ mod tests {
                 .contains("together")
         );
         assert!(error("").contains("configuration"));
+        let live = r#"{"live":{"address":"127.0.0.1:1","authorities":[]},"path":{"down":[],"up":[]},"seed":1}"#;
+        assert!(error(live).contains("live is for a site"));
         let cross = |text: &str| {
             error(&format!(
                 "{{\"path\":{{\"down\":[],\"up\":[]}},\"seed\":1,\"cross_traffic\":[{{{text}}}]}}"

@@ -11,7 +11,8 @@ use eyelevel_netns::{Device, RealtimePriority, current_thread_id, request_realti
 use eyelevel_path::FirstWindows;
 use eyelevel_replay::matcher::Rules;
 use eyelevel_replay::{
-    CacheAge, ConnectionLogs, Event, Server, ServerOptions, Service, StackConfig, certificate_files,
+    CacheAge, ConnectionLogs, Event, LiveOptions, Server, ServerOptions, Service, StackConfig,
+    certificate_files,
 };
 use eyelevel_units::refusal;
 use std::fs::OpenOptions;
@@ -78,6 +79,7 @@ impl ServerThread {
         tcp: &TcpSettings,
         ipv6: bool,
         (counts, logs, windows): (&Arc<Counts>, ConnectionLogs, &FirstWindows),
+        live: Option<LiveOptions>,
     ) -> Result<Self, Error> {
         let (ready, listening) = mpsc::sync_channel(1);
         let (shutdown, ended) = oneshot::channel();
@@ -129,6 +131,7 @@ impl ServerThread {
                     cache_age,
                     now_ns: clock_ns,
                     logs,
+                    live,
                     events: sink(counts, windows),
                 };
                 let server = Server::bind(site, stack, options)?;

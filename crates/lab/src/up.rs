@@ -18,12 +18,12 @@ use crate::suspension::{Driver, Processes, Suspension, SuspensionWatch};
 use crate::threads::{clock_ns, cpu_ns, join, start_path, start_resolver, start_watch};
 use crate::uplink::{Uplink, clients_stack};
 use eyelevel_archive::{Origin, Site};
-use eyelevel_netns::monotonic_now;
 use eyelevel_netns::sandbox::{self, Forked, Inside};
+use eyelevel_netns::{Dialer, dial_out, monotonic_now};
 use eyelevel_path::{
     Ends as PathEnds, FirstWindows, Path, PathSettings, PathSummary, SecondPair, Watch,
 };
-use eyelevel_replay::TlsVersion;
+use eyelevel_replay::{LiveOptions, LiveSummary, TlsVersion};
 use eyelevel_units::{Instant, refusal};
 use serde::Serialize;
 use std::fs::File;
@@ -70,6 +70,7 @@ struct Summary {
     misses: u64,
     server_cpu_s: Option<f64>,
     suspended: Option<Vec<Suspension>>,
+    live: Option<LiveSummary>,
 }
 
 /// Builds a lab from the configuration on standard input and waits for its end. Returns the exit
@@ -109,9 +110,22 @@ fn prepare(started: Instant) -> Result<i32, Error> {
     let logs = config.log.as_deref().map(logs::create).transpose()?;
     let opened = connection_logs::Opened::create(config.connection_logs.as_ref())?;
     let driver = Driver::open();
+    let (dialer, switchboard) = config
+        .live
+        .as_ref()
+        .map(|live| dial_out(live.address))
+        .transpose()?
+        .unzip();
     match sandbox::spawn()? {
-        Forked::Supervisor(pid) => Ok(sandbox::supervise(pid)?),
+        Forked::Supervisor(pid) => {
+            drop(dialer);
+            if let Some(switchboard) = switchboard {
+                switchboard.start();
+            }
+            Ok(sandbox::supervise(pid)?)
+        }
         Forked::Init(inside) => {
+            drop(switchboard);
             let around = Around {
                 started,
                 logs,
@@ -120,6 +134,7 @@ fn prepare(started: Instant) -> Result<i32, Error> {
                 addresses,
                 ends,
                 driver,
+                dialer,
                 _claim: claim,
             };
             let debug_log = around.opened.lab.clone();
@@ -164,6 +179,7 @@ struct Around {
     addresses: Vec<IpAddr>,
     ends: Ends,
     driver: Driver,
+    dialer: Option<Dialer>,
     _claim: Option<Claim>,
 }
 
@@ -187,6 +203,12 @@ fn lab(
         .flatten();
 
     let (counts, windows) = (Arc::new(Counts::default()), FirstWindows::default());
+    let live = around.dialer.zip(config.live.as_ref());
+    let live = live.map(|(dialer, live)| LiveOptions {
+        dial: Arc::new(move || dialer.connect()),
+        authorities: live.authorities.clone(),
+        client: ends.client.0.into(),
+    });
     let servers = ServerThread::start(
         config,
         site.clone(),
@@ -194,6 +216,7 @@ fn lab(
         &tcp,
         ipv6,
         (&counts, around.opened.of_servers.clone(), &windows),
+        live,
     )?;
     tracing::info!(
         tid = servers.tid,
@@ -270,6 +293,7 @@ fn lab(
         start_watch(watch, interval_ms);
     }
     let service = servers.service;
+    let served = service.clone();
     let (tid, before_ns) = (servers.tid, Arc::new(AtomicU64::new(0)));
     let at_revisit = before_ns.clone();
     let forget = suspension.as_ref().map(SuspensionWatch::forgetting);
@@ -304,6 +328,7 @@ fn lab(
         misses: counts.misses.load(Ordering::Relaxed),
         server_cpu_s: server_ns.map(|ns| ns as f64 / 1e9),
         suspended,
+        live: served.and_then(|service| service.live()),
     });
     Ok(())
 }

@@ -1,14 +1,11 @@
 //! A network namespace with loopback alone, and what leads out of it: one listener, or devices that
 //! its maker adds.
 
+use crate::pass::{receive, send};
 use crate::sandbox::{self, Forked, Inside};
 use crate::{Error, Netlink};
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
-};
-use std::io::{self, IoSlice, IoSliceMut, Read};
-use std::mem::{self, MaybeUninit};
+use std::io::{self, Read};
+use std::mem;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -16,8 +13,6 @@ use std::os::unix::net::UnixStream;
 /// Nobody answers there: names are the listener's business.
 const RESOLV_CONF: &str = "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n";
 const HOSTS: &str = "127.0.0.1 localhost\n::1 localhost\n";
-/// A process id, or an error's sentence.
-const MESSAGE_BYTES_MAX: usize = 1000;
 
 /// Namespaces from which nothing but a listener is reached.
 #[derive(Debug)]
@@ -97,7 +92,7 @@ fn keep(
     let sent = match work() {
         Ok(listener) => {
             let pid = namespaces.outer_pid.to_string();
-            send(&outside, pid.as_bytes(), listener.as_ref())
+            send(&outside, pid.as_bytes(), listener.as_ref().map(AsFd::as_fd))
         }
         Err(error) => send(&outside, error.to_string().as_bytes(), None),
     };
@@ -113,64 +108,4 @@ fn begin(resolv_conf: &str, hosts: &str) -> Result<(), Error> {
     let mut netlink = Netlink::open()?;
     let loopback = netlink.link_index("lo")?;
     netlink.set_up(loopback, None)
-}
-
-/// Room for one descriptor.
-const CONTROL_BYTES: usize = rustix::cmsg_space!(ScmRights(1));
-
-fn send(socket: &UnixStream, text: &[u8], listener: Option<&TcpListener>) -> io::Result<()> {
-    let text = &text[..text.len().min(MESSAGE_BYTES_MAX)];
-    let descriptors: Vec<_> = listener.map(AsFd::as_fd).into_iter().collect();
-    let mut room = [MaybeUninit::uninit(); CONTROL_BYTES];
-    let mut control = SendAncillaryBuffer::new(&mut room);
-    if !descriptors.is_empty() {
-        control.push(SendAncillaryMessage::ScmRights(&descriptors));
-    }
-    sendmsg(
-        socket,
-        &[IoSlice::new(text)],
-        &mut control,
-        SendFlags::NOSIGNAL,
-    )?;
-    Ok(())
-}
-
-fn receive(socket: &UnixStream) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
-    let mut text = vec![0; MESSAGE_BYTES_MAX];
-    let mut room = [MaybeUninit::uninit(); CONTROL_BYTES];
-    let mut control = RecvAncillaryBuffer::new(&mut room);
-    let parts = &mut [IoSliceMut::new(&mut text)];
-    let received = recvmsg(socket, parts, &mut control, RecvFlags::CMSG_CLOEXEC)?;
-    text.truncate(received.bytes);
-    let descriptor = control.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
-        _ => None,
-    });
-    Ok((text, descriptor))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::net::TcpStream;
-
-    #[test]
-    fn a_listener_goes_from_one_holder_to_another() {
-        let (ours, theirs) = UnixStream::pair().unwrap();
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let address = listener.local_addr().unwrap();
-        send(&theirs, b"42", Some(&listener)).unwrap();
-        drop(listener);
-        let (text, descriptor) = receive(&ours).unwrap();
-        let received = TcpListener::from(descriptor.unwrap());
-        assert_eq!(
-            (&text[..], received.local_addr().unwrap()),
-            (&b"42"[..], address)
-        );
-        TcpStream::connect(address).unwrap();
-        send(&theirs, b"no", None).unwrap();
-        assert!(matches!(receive(&ours).unwrap(), (text, None) if text == b"no"));
-        drop(theirs);
-        assert!(receive(&ours).unwrap().0.is_empty());
-    }
 }

@@ -37,6 +37,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         cache_age: None,
         now_ns,
         logs: eyelevel_replay::ConnectionLogs::default(),
+        live: None,
         events: Arc::new(move |event| {
             if !quiet {
                 eprintln!("{}", serde_json::to_string(&event).unwrap_or_default());

@@ -1,6 +1,7 @@
 //! Builds status, fields and body from the matcher's answer: the same for every protocol, pure.
 
 use crate::dates::Moment;
+use crate::live::LiveBody;
 use crate::matcher::range::{self, Part};
 use crate::matcher::{Answer, Request};
 use bytes::Bytes;
@@ -13,8 +14,8 @@ use std::time::Duration;
 /// The field that reports how a response was found.
 pub const MATCH_HEADER: HeaderName = HeaderName::from_static("x-eyelevel-match");
 
-/// A complete response.
-#[derive(Clone, Debug)]
+/// A complete response, except for what a live build still sends.
+#[derive(Debug)]
 pub struct Reply {
     /// The status.
     pub status: StatusCode,
@@ -22,6 +23,8 @@ pub struct Reply {
     pub headers: HeaderMap,
     /// A slice of the recording, never a copy.
     pub body: Bytes,
+    /// What comes after it, of a live build only.
+    pub stream: Option<LiveBody>,
     /// The delay before the head is sent.
     pub think: Duration,
 }
@@ -77,6 +80,7 @@ impl Responses {
             status: prepared.status,
             headers: prepared.headers.clone(),
             body: exchange.body.clone(),
+            stream: None,
             think: Duration::ZERO,
         };
         if let Some(moment) = moment {
@@ -217,6 +221,7 @@ fn respond_to_preflight(request: &Request<'_>) -> Reply {
         status: StatusCode::NO_CONTENT,
         headers,
         body: Bytes::new(),
+        stream: None,
         think: Duration::ZERO,
     }
 }
@@ -231,6 +236,7 @@ fn respond_not_recorded() -> Reply {
         status: StatusCode::NOT_FOUND,
         headers,
         body: Bytes::from_static(BODY),
+        stream: None,
         think: Duration::ZERO,
     }
 }

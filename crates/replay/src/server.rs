@@ -3,8 +3,8 @@ use crate::matcher::Rules;
 use crate::stack::{ChainBytes, NamedChainBytes};
 use crate::tls::{Authority, ByAddress, Chains, server_config, strip_brackets};
 use crate::{
-    ClockNs, ConnectionLogs, EventSink, HttpVersion, ReplayError, Service, StackConfig, TlsVersion,
-    quic, tcp,
+    ClockNs, ConnectionLogs, EventSink, HttpVersion, LiveOptions, ReplayError, Service,
+    StackConfig, TlsVersion, quic, tcp,
 };
 use eyelevel_archive::{Origin, Scheme, Site};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -35,6 +35,8 @@ pub struct ServerOptions {
     pub events: EventSink,
     /// The logs of connections.
     pub logs: ConnectionLogs,
+    /// A live build that answers for the page's own origin.
+    pub live: Option<LiveOptions>,
 }
 
 /// A recorded site on bound sockets; clients that connect now are answered once it runs.
@@ -99,11 +101,12 @@ impl Server {
             now_ns,
             events,
             logs,
+            live,
             ..
         } = options.clone();
         let service = Service::new(site, rules, &stack, now_ns, events).with_logs(logs);
         let mut server = Self {
-            service: Arc::new(service.with_cache_age(cache_age)),
+            service: Arc::new(service.with_cache_age(cache_age).with_live(live)),
             tls,
             tls_over_tcp,
             stack: Arc::new(stack),
@@ -378,6 +381,7 @@ mod tests {
                     cache_age: None,
                     now_ns: || 0,
                     logs: ConnectionLogs::default(),
+                    live: None,
                     events: Arc::new(|_| ()),
                 };
                 let stack = StackConfig::tuned("test", version);

@@ -1,14 +1,15 @@
 //! Answers requests, for every protocol.
 
 use crate::dates::{CacheAge, Moment};
+use crate::live::{self, Asked, Live, LiveOptions, LiveSummary};
 use crate::matcher::{Answer, Matcher, Progress, Request, Rules};
-use crate::response::{Reply, Responses};
+use crate::response::{MATCH_HEADER, Reply, Responses};
 use crate::scheduler::Priority;
 use crate::{
     ClockNs, ConnectionLogs, Event, EventSink, HttpVersion, RequestEvent, StackConfig, think,
 };
 use eyelevel_archive::{Scheme, Site, Url};
-use http::header::ALT_SVC;
+use http::header::{ALT_SVC, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderValue, Method, Uri};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -33,6 +34,8 @@ pub struct Entrance {
 pub struct Service {
     site: Arc<Site>,
     matcher: Matcher,
+    /// Answers for the page's own origin, where there is one.
+    live: Option<Live>,
     responses: Responses,
     progress: Mutex<Progress>,
     priorities: bool,
@@ -68,6 +71,7 @@ impl Service {
             matcher: Matcher::new(site.exchanges(), rules),
             responses: Responses::new(site.exchanges().len()),
             think_ns: think::times_ns(site.exchanges(), site.origins(), stack.think_time),
+            live: None,
             priorities: stack.priorities,
             alt_svc: stack.announces_alt_svc(),
             is_discovered: stack.is_discovered(),
@@ -100,12 +104,24 @@ impl Service {
         self
     }
 
+    /// The same with a live build at the page's own origin.
+    #[must_use]
+    pub fn with_live(mut self, options: Option<LiveOptions>) -> Self {
+        self.live = options.map(|options| Live::new(self.site.main_url(), options));
+        self
+    }
+
+    /// What a live build did since the last [`Self::restart`].
+    pub fn live(&self) -> Option<LiveSummary> {
+        self.live.as_ref().map(Live::summary)
+    }
+
     pub(crate) fn logs(&self) -> &ConnectionLogs {
         &self.logs
     }
 
     /// Answers a request and reports it. `started_ns` is when its head was complete.
-    pub fn answer(
+    pub async fn answer(
         &self,
         entrance: Entrance,
         head: &RequestHead<'_>,
@@ -125,29 +141,43 @@ impl Service {
             headers: head.headers,
             body,
         };
-        let exchanges = self.site.exchanges();
-        let answer = {
-            let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-            self.matcher.answer(exchanges, &request, &mut progress)
+        let live = self.live.as_ref();
+        let live = live.filter(|live| live.is_at(entrance.scheme, &host, port));
+        let (mut reply, answer) = match live {
+            Some(live) => (ask(live, &request, head.method).await, None),
+            None => {
+                let (reply, answer) = self.replay(&request);
+                (reply, Some(answer))
+            }
         };
-        let moment = self.moment();
-        let responses = &self.responses;
-        let mut reply = responses.reply(exchanges, &request, &answer, moment.as_ref());
-        if let Answer::Match { exchange, .. } = &answer {
-            let think_ns = self.think_ns.get(*exchange).copied().unwrap_or(0);
-            reply.think = Duration::from_nanos(think_ns);
-        }
         if self.has_alt_svc(entrance, &host) {
             add_alt_svc(&mut reply.headers, port);
         }
         self.report(
             entrance,
             &request,
-            &answer,
+            answer.as_ref(),
             &reply,
             (started_ns, head.head_bytes),
         );
         reply
+    }
+
+    /// The recorded answer.
+    fn replay(&self, request: &Request<'_>) -> (Reply, Answer) {
+        let exchanges = self.site.exchanges();
+        let answer = {
+            let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+            self.matcher.answer(exchanges, request, &mut progress)
+        };
+        let moment = self.moment();
+        let responses = &self.responses;
+        let mut reply = responses.reply(exchanges, request, &answer, moment.as_ref());
+        if let Answer::Match { exchange, .. } = &answer {
+            let think_ns = self.think_ns.get(*exchange).copied().unwrap_or(0);
+            reply.think = Duration::from_nanos(think_ns);
+        }
+        (reply, answer)
     }
 
     /// Returns the priority that a request has; the same for all if priorities are ignored.
@@ -181,6 +211,7 @@ impl Service {
     pub fn restart(&self) -> u64 {
         *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Progress::default();
         self.is_again.store(true, Ordering::Relaxed);
+        self.live.iter().for_each(Live::restart);
         self.connections.load(Ordering::Relaxed)
     }
 
@@ -234,19 +265,19 @@ impl Service {
         &self,
         entrance: Entrance,
         request: &Request<'_>,
-        answer: &Answer,
+        answer: Option<&Answer>,
         reply: &Reply,
         (started_ns, head_bytes): (u64, Option<u64>),
     ) {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let (exchange, nearest_url, difference) = match answer {
-            Answer::Miss(miss) => {
+            Some(Answer::Miss(miss)) => {
                 self.misses.fetch_add(1, Ordering::Relaxed);
                 let difference = Some(miss.difference.to_owned());
                 (None, miss.nearest_url.clone(), difference)
             }
-            Answer::Match { exchange, .. } => (Some(*exchange), None, None),
-            Answer::Preflight => (None, None, None),
+            Some(Answer::Match { exchange, .. }) => (Some(*exchange), None, None),
+            Some(Answer::Preflight) | None => (None, None, None),
         };
         let at_ns = self.now_ns();
         self.emit(Event::Request(Box::new(RequestEvent {
@@ -256,17 +287,47 @@ impl Service {
             url: request.url(),
             head_bytes,
             status: reply.status.as_u16(),
-            r#match: answer.how().as_str(),
+            r#match: answer.map_or(live::HOW, |answer| answer.how().as_str()),
             exchange,
             nearest_url,
             difference,
-            body_bytes: reply.body.len() as u64,
+            body_bytes: body_bytes(reply),
             server_us: at_ns.saturating_sub(started_ns) / 1000,
             priority: self.requested_priority(entrance, request.headers),
             think_ms: reply.think.as_secs_f64() * 1e3,
             connection: entrance.connection,
         })));
     }
+}
+
+/// What a live build answers.
+async fn ask(live: &Live, request: &Request<'_>, method: &Method) -> Reply {
+    let asked = Asked {
+        method,
+        target: request.path_and_query,
+        headers: request.headers,
+        body: request.body,
+    };
+    let mut answer = live.answer(&asked).await;
+    let how = HeaderValue::from_static(live::HOW);
+    answer.headers.insert(MATCH_HEADER, how);
+    Reply {
+        status: answer.status,
+        headers: answer.headers,
+        body: answer.body,
+        stream: answer.stream,
+        think: Duration::ZERO,
+    }
+}
+
+/// What is known of it with the head: a live build may send more than it says.
+fn body_bytes(reply: &Reply) -> u64 {
+    let told = || {
+        let length = reply.headers.get(CONTENT_LENGTH)?.to_str().ok()?;
+        length.parse().ok()
+    };
+    let live = reply.stream.as_ref().and_then(|_| told());
+    live.unwrap_or(reply.body.len() as u64)
 }
 
 /// Adds the field that announces HTTP/3 on the request's port (RFC 7838, section 3). Chromium

@@ -58,6 +58,7 @@ class LabConfig:
     connection_logs: JsonMapping | None = None
     longest_prefix: bool = False
     cache_age_s: int | None = None
+    live: JsonMapping | None = None
 
     def message(self) -> JsonObject:
         """Return the configuration message, without settings that have their default."""
@@ -153,6 +154,8 @@ class LabSummary:
     """CPU time of the servers' thread, for the measured visit only, seconds."""
     suspended: tuple[JsonMapping, ...] | None = None
     """Suspended processes of the measured visit; None if processes were not watched."""
+    live: JsonMapping | None = None
+    """What a live build did during the measured visit; None without one."""
 
 
 class Lab:
@@ -249,6 +252,7 @@ class Lab:
             tuple(error["message"] for error in of_kind("error")),
             summary.get("server_cpu_s"),
             _read_suspended(summary),
+            summary.get("live"),
         )
         return self._summary
 

@@ -173,6 +173,8 @@ class Observed:
     failed_step: str = ""
     navigation_start_ns: int | None = None
     """Time zero on the lab's clock; None if the page was never navigated to."""
+    are_others_blocked: bool = False
+    """Whether a live build answers alone: no other origin is there on purpose."""
 
     @property
     def tells_connection_type(self) -> bool:

@@ -56,7 +56,7 @@ def misses(load: Observed) -> set[str]:
     """Return the URLs that the page requested and the recording lacks."""
     unanswered = {r["url"] for r in load.requests if r["match"] == "miss"}
     unresolved = {o["url"] for o in load.objects if (o["failed"] or "") in NOT_RECORDED}
-    return unanswered | unresolved
+    return unanswered if load.are_others_blocked else unanswered | unresolved
 
 
 def _find_crash(load: Observed) -> str:

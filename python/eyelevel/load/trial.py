@@ -35,6 +35,7 @@ from eyelevel.load.coding import (
 from eyelevel.load.external_server import start_served_lab
 from eyelevel.load.host import HostSample
 from eyelevel.load.judge import judge
+from eyelevel.load.live_build import LiveBuild, describe_load
 from eyelevel.load.load_settings import load_settings
 from eyelevel.load.quiet_host import HostWait, remember
 from eyelevel.load.traces import check_recording, check_trace_files
@@ -77,21 +78,22 @@ def run_trial(
     trace_files: Mapping[str, str] = MappingProxyType({}),
     path_log: str | None = None,
     host_wait: HostWait | None = None,
+    live: LiveBuild | None = None,
 ) -> TrialResult:
     """Load the site of `archive` once as `trial` specifies; every failure is an outcome.
 
     `url`: the page to open, by default the recording's own. `trace_files`: the network's recorded
     traces by digest. `path_log`: a folder for the path's logs. `host_wait`: the rules by which it
-    waits for the machine; None: no wait. An interruption (KeyboardInterrupt, WaitInterruptedError)
-    passes through, with nothing left behind. Raises InputChangedError if recording or traces are
-    not those of the plan.
+    waits for the machine; None: no wait. `live`: the server that answers for the page's own
+    origin. An interruption (KeyboardInterrupt, WaitInterruptedError) passes through, with nothing
+    left behind. Raises InputChangedError if recording or traces are not those of the plan.
     """
     named = f"trial {trial.hash} ({trial.site}, {trial.network}, {trial.stack})"
     waited_ms = host_wait.wait() * 1e3 if host_wait else 0.0
     logger.info("%s: begins after waiting %.0f ms for the machine", named, waited_ms)
     with connection_logs(trial.browser.logs) as logs, coding() as pictures:
         settings = Watched(logs.config, path_log)
-        result = _run_trial(trial, archive, url, trace_files, settings, pictures)
+        result = _run_trial(trial, archive, url, trace_files, settings, pictures, live)
     outcome, detail = (result.record[key] for key in ("outcome", "outcome_detail"))
     logger.info("%s: %s", named, f"{outcome} ({detail})" if detail else outcome)
     host = result.record["host"]
@@ -107,6 +109,7 @@ def _run_trial(
     trace_files: Mapping[str, str],
     watched: Watched,
     pictures: Coding,
+    live: LiveBuild | None,
 ) -> TrialResult:
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     started_s = time.monotonic()
@@ -114,6 +117,7 @@ def _run_trial(
     raw: RawLoad | None = None
     load_ended: HostSample | None = None
     summary, ready = LabSummary(), None
+    cpu_before_s, cpu_s = live.cpu_s() if live else None, None
     try:
         check_trace_files(trace_files, trial.network_settings)
         path = trial.lab_path(trace_files, _places(trial, archive))
@@ -127,6 +131,7 @@ def _run_trial(
             log=watched.path,
             longest_prefix=trial.browser.longest_prefix,
             cache_age_s=trial.browser.cache_age_s,
+            live=live.lab_setting() if live else None,
         )
         with start_served_lab(trial.stack_settings, archive, config) as lab:
             ready = lab.ready
@@ -134,12 +139,15 @@ def _run_trial(
             _let_settle(trial)
 
             def begin_measured_visit() -> None:
-                nonlocal before
+                nonlocal before, cpu_before_s
                 lab.revisit(connections_stay=trial.browser.visit == "warm")
                 before = HostSample.take(time.monotonic())
+                cpu_before_s = live.cpu_s() if live else None
 
             def end_measured_visit(over: RawLoad) -> None:
-                nonlocal load_ended
+                nonlocal load_ended, cpu_s
+                if live and cpu_before_s is not None:
+                    cpu_s = round((live.cpu_s() or 0.0) - cpu_before_s, 3)
                 load_ended = HostSample.take(time.monotonic())
                 remember(load_ended)
                 pictures.begin(over)
@@ -153,7 +161,11 @@ def _run_trial(
                 )
             )
             summary = lab.stop()
-        reason = next(iter(summary.errors), "") or _silent_flow(summary.cross_traffic)
+        reason = (
+            next(iter(summary.errors), "")
+            or _silent_flow(summary.cross_traffic)
+            or _find_live_failure(trial, live, summary)
+        )
         failure = ("lab-failed", reason) if reason else None
     except LabError as error:
         failure = ("lab-failed", str(error))
@@ -165,9 +177,24 @@ def _run_trial(
     if summary.server_cpu_s is not None and trial.stack_settings.is_ours:
         host["server_cpu_s"] = summary.server_cpu_s
     host["suspended"] = list_suspended(raw, summary)
-    outcome, detail = failure or _judge(trial, raw, summary, host)
+    is_alone = ready is not None and len(ready.origins) == 1
+    outcome, detail = failure or _judge(
+        trial, raw, summary, host, are_others_blocked=live is not None and is_alone
+    )
     found, outcome, detail = pictures.judged(outcome, detail)
-    return trial_result(trial, started_at, outcome, detail, raw, found, summary, host)
+    result = trial_result(trial, started_at, outcome, detail, raw, found, summary, host)
+    if live and summary.live is not None:
+        result.record["live"] = describe_load(
+            live, summary.live, cpu_s, are_others_blocked=is_alone
+        )
+    return result
+
+
+def _find_live_failure(trial: Trial, live: LiveBuild | None, summary: LabSummary) -> str:
+    """Return why the live build left a request without its answer, as a sentence; else ""."""
+    if live is None or not (seen := summary.live) or not seen["failed"]:
+        return ""
+    return live.find_end() or f"the live build `{trial.variant}`: {seen['failure']}"
 
 
 def list_suspended(raw: RawLoad | None, summary: LabSummary) -> list[JsonMapping] | None:
@@ -197,10 +224,16 @@ def _let_settle(trial: Trial) -> None:
 
 
 def _judge(
-    trial: Trial, raw: RawLoad | None, summary: LabSummary, host: JsonMapping
+    trial: Trial,
+    raw: RawLoad | None,
+    summary: LabSummary,
+    host: JsonMapping,
+    *,
+    are_others_blocked: bool,
 ) -> tuple[str, str]:
     assert raw is not None and summary.path is not None
-    return judge(observe(trial, raw, summary, host))
+    observed = observe(trial, raw, summary, host)
+    return judge(replace(observed, are_others_blocked=are_others_blocked))
 
 
 def observe(trial: Trial, raw: RawLoad, summary: LabSummary, host: JsonMapping) -> Observed:

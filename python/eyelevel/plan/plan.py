@@ -79,7 +79,11 @@ class Plan(Settings):
         """Return the plan as JSON; what only plans with variants have is absent without a
         value."""
         absent = [key for key in _ABSENT if not getattr(self, key)]
-        return self.stated(without=(*without, *absent))
+        stated = self.stated(without=(*without, *absent))
+        for variant in stated.get("variants", ()):
+            if variant["live"] is None:
+                del variant["live"]
+        return stated
 
 
 _ABSENT = ("variants", "smallest_effect_of_interest_ms")

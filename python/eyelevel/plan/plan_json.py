@@ -179,6 +179,8 @@ def _mistakes(plan: Plan) -> Iterator[tuple[str, str]]:
     for place, each in enumerate(variants):
         if each.recordings and len(each.recordings) != len(plan.sites):
             yield f"variants.{place}", "it has other recordings than one for each site"
+        if each.live and (why := each.live.refusal()):
+            yield f"variants.{place}.live", why
     for place, network in enumerate(networks):
         for reason in _of_network(network):
             yield f"networks.{place}", reason

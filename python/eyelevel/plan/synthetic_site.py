@@ -1,10 +1,14 @@
 """Synthetic sites by name.
 
 Either `synthetic:objects=20,object_bytes=10000,origins=2`, or one of many sites that follow a
-published distribution: `synthetic:like=das2014,site=17`.
+published distribution: `synthetic:like=das2014,site=17`. `live:https://shop.test/` is the page of
+live builds alone: an origin and a path, without a recording of anything else.
 """
 
+import hashlib
+import re
 from dataclasses import asdict, dataclass
+from urllib.parse import urlsplit
 
 from eyelevel.base.errors import unknown
 from eyelevel.base.from_outside.words import escape_control_characters, excerpt
@@ -63,13 +67,37 @@ class SyntheticSite:
         return f"synthetic-{self.objects}x{self.object_bytes}-{self.origins}"
 
 
+LIVE_PREFIX = "live:"
+LIVE_ORIGIN = "https://live.test"
+"""The origin of a live page for which nobody names another."""
+_OF_NAMES = re.compile(r"[^A-Za-z0-9.]+")
+
+
+@dataclass(frozen=True)
+class LiveSite:
+    """The page of live builds, at the URL that browsers open."""
+
+    url: str
+
+    @property
+    def name(self) -> str:
+        """Return the name for tables and files: the host, and the path if there is one."""
+        parts = urlsplit(self.url)
+        path = self.url.partition(parts.netloc)[2]
+        words = _OF_NAMES.sub("-", path[:60]).strip("-.")
+        told_apart = f"-{words}-{hashlib.sha256(path.encode()).hexdigest()[:6]}" if words else ""
+        return f"live-{_OF_NAMES.sub('-', parts.netloc).lower()}{told_apart}"
+
+
 def is_synthetic(site: str) -> bool:
-    """Return whether a plan's site is a synthetic one."""
-    return site.startswith(PREFIX)
+    """Return whether a plan's site is a synthetic one, or that of live builds."""
+    return site.startswith((PREFIX, LIVE_PREFIX))
 
 
-def parse_synthetic(site: str) -> SyntheticSite | LikeSite:
+def parse_synthetic(site: str) -> SyntheticSite | LikeSite | LiveSite:
     """Parse a synthetic site's name; raises `ValueError` if it is invalid."""
+    if site.startswith(LIVE_PREFIX):
+        return _live(site)
     given = {}
     for part in filter(None, site.removeprefix(PREFIX).split(",")):
         key, _, value = (word.strip() for word in part.partition("="))
@@ -82,6 +110,18 @@ def parse_synthetic(site: str) -> SyntheticSite | LikeSite:
     if values["origins"] > values["objects"]:
         raise _refusal(site, "more origins than objects; lower `origins`")
     return SyntheticSite(**values)
+
+
+def _live(site: str) -> LiveSite:
+    url = site.removeprefix(LIVE_PREFIX)
+    try:
+        parts = urlsplit(url)
+        is_page = parts.scheme == "https" and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_page = False
+    if not is_page or not url.isascii() or "@" in parts.netloc or parts.fragment:
+        raise _refusal(site, "no page's https URL; write it as `live:https://shop.test/`")
+    return LiveSite(url if parts.path else f"{url}/")
 
 
 def like_sites(like: str, count: int = LIKE_COUNT, seed: int = 1) -> tuple[str, ...]:

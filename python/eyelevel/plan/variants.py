@@ -7,12 +7,58 @@ these. No name of a plan has a slash, so both can be read from the one.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
+from urllib.parse import urlsplit
+
+from annotated_types import MinLen
 
 from eyelevel.base.settings import LISTED, Settings
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.stacks import Stack
 
 SLASH = "/"
+
+
+@dataclass(frozen=True)
+class LiveServer(Settings):
+    """A server on this machine that answers for the origin of a variant's pages.
+
+    Either it listens at `url`, or `command` starts it, with the port of `url` or a free one as
+    PORT.
+    """
+
+    url: str | None = None
+    command: Annotated[tuple[Annotated[str, MinLen(1)], ...], LISTED] = ()
+
+    def refusal(self) -> str:
+        """Return why it cannot be a server on this machine; empty if it can."""
+        if self.url is None:
+            return "" if self.command else "it has neither `url` nor `command`; give one of them"
+        try:
+            parts = urlsplit(self.url)
+            host, port = (parts.hostname or "").rstrip("."), parts.port
+        except ValueError:
+            return f"`{self.url}` is no URL; write it as `http://localhost:3000`"
+        if parts.scheme != "http":
+            return (
+                f"`{self.url}`: the server is reached without TLS, which is our servers' part; "
+                "write it as `http://localhost:3000`"
+            )
+        if not is_loopback(host) or port == 0:
+            return f"`{self.url}` is not on this machine; write it as `http://localhost:3000`"
+        if parts.path not in ("", "/") or parts.query or parts.fragment:
+            return (
+                f"`{self.url}`: the page's path is that of `sites`, as in "
+                "`live:https://shop.test/path`; leave it out here"
+            )
+        return ""
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host's name always means this machine (RFC 6761, section 6.3)."""
+    return host in LOOPBACK or host.endswith(".localhost")
+
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True)
@@ -27,6 +73,8 @@ class Variant(Settings):
     """The recordings in the place of the plan's `sites`, in their order."""
     edits: Annotated[tuple[str, ...], LISTED] = ()
     """The edits of each of its recordings, in their short forms (`eyelevel.plan.edits`)."""
+    live: LiveServer | None = None
+    """The server that answers for the pages' own origin, in the place of the recordings."""
 
 
 def with_variants(stacks: Sequence[Stack], variants: Sequence[Variant]) -> tuple[Stack, ...]:

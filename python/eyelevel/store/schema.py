@@ -374,6 +374,23 @@ class FailedAttempt(TypedDict):
     host: NotRequired[Host]
 
 
+@with_config(OBSERVED)
+class LiveSeen(TypedDict):
+    """What a live build did during the load, as spec/run-record.md has it."""
+
+    url: str
+    others: Literal["blocked", "recorded"]
+    server_cpu_s: Number | None
+    requests: Count
+    fields_rewritten: Count
+    names_rewritten: Count
+    bodies_unsearched: Count
+    upgrades_refused: Count
+    document_sha256: str | None
+    failed: Count
+    failure: str | None
+
+
 @with_config(CLOSED)
 class Record(TypedDict):
     """One trial's raw observations and its outcome."""
@@ -394,6 +411,7 @@ class Record(TypedDict):
     versions: Versions
     frames: list[FrameEntry]
     after_load: NotRequired[list[StepEntry]]  # only if the plan has steps
+    live: NotRequired[LiveSeen]  # only if a live build answered
     retried: NotRequired[list[FailedAttempt]]  # only if an earlier attempt failed
 
 

@@ -162,3 +162,10 @@ def test_what_somebody_elses_server_did_not_give_counts(change: dict, said: str)
     outcome, detail = judge(replace(whole, objects=[an_object(), an_object(**change)]))
     assert outcome == "missed-requests"
     assert said in detail
+
+
+def test_what_a_live_page_asks_of_other_origins_on_purpose_excludes_nothing() -> None:
+    blocked = an_object(failed="net::ERR_NAME_NOT_RESOLVED", render_blocking="Blocking")
+    load = replace(GOOD, objects=[*GOOD.objects, blocked])
+    assert judge(load)[0] == "missed-requests"
+    assert judge(replace(load, are_others_blocked=True)) == ("ok", "")

@@ -8,7 +8,7 @@ from itertools import groupby
 import pytest
 from sample_record import sample_record
 
-from eyelevel.base.errors import PlanError
+from eyelevel.base.errors import PlanError, StoreError
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.edits import parse_change
 from eyelevel.plan.file.from_document import check_text
@@ -17,6 +17,7 @@ from eyelevel.plan.file.two_pages import edit_plan, name_variants, pages_plan
 from eyelevel.plan.networks.origin_rtt import Place
 from eyelevel.plan.plan_json import parse_plan_document
 from eyelevel.plan.trials import Site, expand, plan_document, plan_hash
+from eyelevel.run.bundle.bundle import refuse_live_builds
 from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import read_trial
 from eyelevel.store.schema import hash_of_key
@@ -232,3 +233,54 @@ def test_a_question_about_an_edit_compares_the_recording_with_its_edited_copy():
         ("block-third-parties", (), ("block:third-parties",)),
     ]
     assert plan.comparisons == (Comparison("block-third-parties/quic", "recorded/quic"),)
+
+
+LIVE = """\
+sites = ["live:https://shop.test/cart"]
+networks = ["dsl"]
+stacks = ["quic"]
+variants = [
+    { name = "main", live = { url = "http://localhost:3000" } },
+    { name = "pr", live = { command = ["node", "server.js"] } },
+]
+reference = "main"
+blocks = 5
+"""
+
+
+def test_a_live_build_is_in_the_plan_and_absent_from_others():
+    plan = parse_plan(LIVE, "plan.toml")
+    main, pr = plan.settings()["variants"]
+    assert main["live"] == {"url": "http://localhost:3000", "command": []}
+    assert pr["live"] == {"url": None, "command": ["node", "server.js"]}
+    assert all("live" not in each for each in PLAN.settings()["variants"])
+    site = Site("live-shop.test", "sha256:0", 100)
+    document = json.loads(json.dumps(plan_document(plan, [site], expand(plan, [site]))))
+    assert parse_plan_document(document).plan.variants == plan.variants
+    with pytest.raises(StoreError, match="the variant `main` is a live build"):
+        refuse_live_builds(plan, "bundling out")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('url = "http://localhost:3000"', "", "neither `url` nor `command`"),
+        ("http://localhost:3000", "https://localhost:3000", "reached without TLS"),
+        ("http://localhost:3000", "http://shop.example", "is not on this machine"),
+        ("http://localhost:3000", "http://localhost:3000/cart", "path is that of `sites`"),
+        ("http://localhost:3000", "http://localhost:x", "is no URL"),
+        ("live:https://shop.test/cart", "live:http://shop.test/", "no page's https URL"),
+        ("{ url =", "{ urls =", "unknown key `urls`; did you mean `url`?"),
+        (', live = { command = ["node", "server.js"] }', "", "the variant `pr` has no server"),
+        (
+            'stacks = ["quic"]',
+            'stacks = [{ name = "x", base = "quic", external_server = '
+            '{ command = ["caddy"], protocols = ["h3"] } }]',
+            "reaches no live build",
+        ),
+    ],
+)
+def test_a_live_build_that_cannot_be_is_refused(old: str, new: str, reason: str):
+    assert old in LIVE
+    with pytest.raises(PlanError, match=re.escape(reason)):
+        parse_plan(LIVE.replace(old, new), "plan.toml")

@@ -65,6 +65,7 @@ async fn check_protocol(site: Arc<Site>, version: HttpVersion) -> Result<CheckRe
         cache_age: None,
         now_ns: clock_ns,
         logs: eyelevel_replay::ConnectionLogs::default(),
+        live: None,
         events: Arc::new(|_| ()),
     };
     let server = Server::bind(site.clone(), plain_stack(version), options)?;

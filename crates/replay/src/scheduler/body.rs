@@ -1,50 +1,80 @@
 use super::{Gate, Priority, StreamId};
+use crate::live::LiveBody;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use std::convert::Infallible;
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// A response's body: a slice of the recording, released by the connection's [`Gate`] or, if a
-/// connection carries one response at a time (HTTP/1.1), at once.
+/// A response's body: a slice of the recording, or what a live build sends, released by the
+/// connection's [`Gate`] or, if a connection carries one response at a time (HTTP/1.1), at once.
 #[derive(Debug)]
 pub struct ReplyBody {
     rest: Bytes,
+    /// What comes after `rest`.
+    stream: Option<LiveBody>,
     gated: Option<(Gate, StreamId)>,
 }
 
 impl ReplyBody {
     /// Creates a body that is sent at once.
-    pub fn direct(body: Bytes) -> Self {
+    pub fn direct(body: Bytes, stream: Option<LiveBody>) -> Self {
         Self {
             rest: body,
+            stream,
             gated: None,
         }
     }
 
     /// Creates a body that is sent by chunks, each when the scheduler grants it. `stream` is the
     /// protocol's, if it is known.
-    pub fn gated(body: Bytes, gate: &Gate, stream: Option<u64>, priority: Priority) -> Self {
+    pub fn gated(
+        body: Bytes,
+        live: Option<LiveBody>,
+        gate: &Gate,
+        stream: Option<u64>,
+        priority: Priority,
+    ) -> Self {
         let open = || {
             let id = gate.open(stream, priority, body.len() as u64);
             (gate.clone(), id)
         };
         Self {
-            gated: (!body.is_empty()).then(open),
+            gated: (!body.is_empty() || live.is_some()).then(open),
             rest: body,
+            stream: live,
         }
+    }
+
+    /// Waits until there are bytes to send; false at the end.
+    fn poll_more(&mut self, context: &mut Context<'_>) -> Poll<io::Result<bool>> {
+        if !self.rest.is_empty() {
+            return Poll::Ready(Ok(true));
+        }
+        let Some(stream) = &mut self.stream else {
+            return Poll::Ready(Ok(false));
+        };
+        let Some(bytes) = ready!(stream.poll_next(context))? else {
+            self.stream = None;
+            return Poll::Ready(Ok(false));
+        };
+        if let Some((gate, id)) = &self.gated {
+            gate.extend(*id, bytes.len() as u64);
+        }
+        self.rest = bytes;
+        Poll::Ready(Ok(true))
     }
 }
 
 impl Body for ReplyBody {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = io::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        if self.rest.is_empty() {
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        if !ready!(self.poll_more(context))? {
             return Poll::Ready(None);
         }
         let data = match &self.gated {
@@ -60,11 +90,14 @@ impl Body for ReplyBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.rest.is_empty()
+        self.rest.is_empty() && self.stream.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.rest.len() as u64)
+        match self.stream {
+            None => SizeHint::with_exact(self.rest.len() as u64),
+            Some(_) => SizeHint::default(),
+        }
     }
 }
 

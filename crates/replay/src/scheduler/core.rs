@@ -88,6 +88,13 @@ impl Scheduler {
         StreamId { at, opened }
     }
 
+    /// Adds bytes to a response. One that has none keeps nobody back.
+    pub fn extend(&mut self, id: StreamId, bytes: u64) {
+        if let Some(stream) = self.stream(id) {
+            stream.remaining += bytes;
+        }
+    }
+
     /// Changes a response's priority (RFC 9218, section 7).
     pub fn set_priority(&mut self, id: StreamId, priority: Priority) {
         if let Some(stream) = self.stream(id) {

@@ -79,6 +79,11 @@ impl Gate {
         id
     }
 
+    /// So many more bytes of a response came, whose length nobody knew.
+    pub fn extend(&self, id: StreamId, bytes: u64) {
+        self.lock().scheduler.extend(id, bytes);
+    }
+
     /// Changes the priority of a stream at the client's request; its response may not have begun.
     pub fn update(&self, stream: u64, priority: Priority) {
         let mut state = self.lock();

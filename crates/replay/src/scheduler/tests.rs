@@ -147,3 +147,18 @@ fn priorities_change_while_responses_are_under_way() {
     scheduler.set_priority(first, priority("u=7"));
     assert_eq!(drain(&mut scheduler, &[first, second]), [1, 1, 0, 0]);
 }
+
+#[test]
+fn a_response_that_waits_for_its_server_keeps_nobody_back() {
+    let mut scheduler = Scheduler::new(ROOM);
+    let live = scheduler.open(priority("u=0"), 0);
+    let other = scheduler.open(priority("u=3"), 100);
+    scheduler.mark_ready(other);
+    let grant = scheduler.poll_grant().unwrap();
+    assert_eq!(grant.stream, other);
+    scheduler.on_taken(other, 100);
+    scheduler.mark_ready(live);
+    assert_eq!(scheduler.poll_grant(), None);
+    scheduler.extend(live, 150);
+    assert_eq!(drain(&mut scheduler, &[live, other]), [0, 0]);
+}

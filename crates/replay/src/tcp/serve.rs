@@ -273,15 +273,16 @@ async fn respond(
         headers: &parts.headers,
         head_bytes,
     };
-    let reply = service.answer(entrance, &head, &body, started_ns);
+    let reply = service.answer(entrance, &head, &body, started_ns).await;
     if !reply.think.is_zero() {
         wait_exactly(reply.think).await;
     }
     let body = match &context {
-        HttpContext::Http1(_) => ReplyBody::direct(reply.body),
+        HttpContext::Http1(_) => ReplyBody::direct(reply.body, reply.stream),
         HttpContext::Http2(gate, handed) => {
             let stream = handed.map(|request| request.stream);
-            ReplyBody::gated(reply.body, gate, stream, service.priority(&parts.headers))
+            let priority = service.priority(&parts.headers);
+            ReplyBody::gated(reply.body, reply.stream, gate, stream, priority)
         }
     };
     let mut response = Response::new(body);

@@ -26,6 +26,7 @@ async fn replies_leave_from_the_queried_address() {
             cache_age: None,
             now_ns,
             logs: eyelevel_replay::ConnectionLogs::default(),
+            live: None,
             events: Arc::new(move |event| sink.lock().unwrap().push(event)),
         };
         let server = Server::bind(site.clone(), stack(version), options).unwrap();

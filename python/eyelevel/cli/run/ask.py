@@ -42,7 +42,7 @@ from eyelevel.plan.file.change import (
 )
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
-from eyelevel.plan.file.two_pages import DEFAULT_STACK, edit_plan, pages_plan
+from eyelevel.plan.file.two_pages import DEFAULT_STACK, edit_plan, live_plan, pages_plan
 from eyelevel.plan.networks.compose import NetworkWords, compose
 from eyelevel.plan.networks.from_csv import toml_of
 from eyelevel.plan.networks.plan_text import plan_table
@@ -78,6 +78,13 @@ def ask(
         str | None,
         typer.Argument(help="The same page after a change: compare both over one stack."),
     ] = None,
+    live: Annotated[
+        bool,
+        typer.Option(
+            "--live",
+            help="Load the servers at two URLs of this machine themselves, instead of recordings.",
+        ),
+    ] = False,
     change: Annotated[
         str | None,
         typer.Option(
@@ -190,6 +197,8 @@ def ask(
     pages = [site] if after is None else [site, after]
     for page in pages:
         _check_page(page)
+    if live:
+        _check_live(site, after)
     edit = _edit_of(change)
     is_of_pages = after is not None or edit is not None
     _check_asked(after, change, base, stack, is_of_pages=is_of_pages)
@@ -205,13 +214,17 @@ def ask(
         "after_load": after_load or None,
     }
     of_loads = {key: value for key, value in keys.items() if value is not None}
-    question = _Question(*with_stack, chosen, blocks, table, _keys(of_loads))
-    places = [str(recording_of(page)) if _is_url(page) else page for page in pages]
+    question = _Question(*with_stack, chosen, blocks, table, _keys(of_loads), is_live=live)
+    are_recorded = [_is_url(page) and not live for page in pages]
+    places = [
+        str(recording_of(page)) if is_recorded else page
+        for page, is_recorded in zip(pages, are_recorded, strict=True)
+    ]
     plan = question.plan(places)
-    for page in pages:
-        if _is_url(page):
+    for page, is_recorded in zip(pages, are_recorded, strict=True):
+        if is_recorded:
             _record_where_absent(page, upstream_ca, allow or ())
-    if len(places) > 1:
+    if len(places) > 1 and not live:
         _name_addresses(places)
     if budget is not None:
         question = replace(question, blocks=_blocks_within(plan, budget, blocks))
@@ -222,7 +235,7 @@ def ask(
     of_stack = [with_stack[1]] if with_stack[1] != usual else []
     words_of = [each if isinstance(each, list) else [str(each)] for each in of_loads.values()]
     options = [change or names, *of_stack, *unusual, *chain.from_iterable(words_of)]
-    directory = out or Path("results") / _folder(plan.sites[0], options)
+    directory = out or Path("results") / _folder("live" if live else plan.sites[0], options)
     again = "give the same command with --resume"
     execution = Execution(host_wait_s=host_wait_s, trace_files=plan.trace_files)
     run_plan(plan, directory, resume=resume, resume_line=again, execution=execution)
@@ -255,6 +268,22 @@ def _check_page(page: str) -> None:
         )
     if _is_url(page) and not is_page_url(page):
         raise PlanError([f"`{page}` names no host; write it as `{EXAMPLE}`"])
+
+
+def _check_live(before: str, after: str | None) -> None:
+    """Raise PlanError unless both are URLs of one page."""
+    if after is None or not (_is_url(before) and _is_url(after)):
+        raise PlanError(
+            [
+                "--live compares two running servers; give both URLs, such as "
+                "`http://localhost:3000/` and `http://localhost:3001/`"
+            ]
+        )
+    old, new = (urlsplit(url) for url in (before, after))
+    if (old.path or "/", old.query) != (new.path or "/", new.query):
+        raise PlanError(
+            [f"--live: `{before}` and `{after}` are two pages; give URLs with the same path"]
+        )
 
 
 def _edit_of(change: str | None) -> Edit | None:
@@ -394,6 +423,7 @@ class _Question:
     table: str
     keys: str
     """Further keys of the plan, each in a line."""
+    is_live: bool = False
 
     def _text(self, places: Sequence[str]) -> str:
         asked = self._asked(places)
@@ -405,6 +435,8 @@ class _Question:
 
     def _asked(self, places: Sequence[str]) -> str:
         how = self.networks, self.blocks, self.table
+        if self.is_live:
+            return live_plan(places[0], places[1], self.stack, *how)
         if len(places) > 1:
             return pages_plan(places[0], places[1], self.stack, *how)
         if (edit := _edit_of(self.change)) is not None:

@@ -7,7 +7,7 @@ progress in the run's bar (`run --copy-to`).
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,6 +35,7 @@ from eyelevel.load.quiet_host import WAIT_S_MAX
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block.attempts import RETRIES, RETRIES_MAX
+from eyelevel.run.study.live_builds import check_execution, describe_builds, start_live_builds
 from eyelevel.run.study.loop import Driver, Execution, Failure, run_trials
 from eyelevel.run.study.prepare import prepare
 from eyelevel.run.study.slots import JobsError, check_jobs
@@ -257,6 +258,7 @@ def run_plan(
     """
     execution = execution or Execution(trace_files=plan.trace_files)
     cluster.check(execution.jobs)
+    check_execution(plan, execution.jobs, cluster.where)
     copies = CopyTo(copy_to)
     sites = open_pages(plan)
     driver = cluster.driver(out, plan, sites, execution)
@@ -272,7 +274,13 @@ def run_plan(
     effects = live_effects(plan, out, peek=peek, facts=facts)
     status = StatusFile(out, resume_line)
     try:
-        with copies.of(out, trials, are_beside_loads=bool(driver) or execution.jobs > 1):
+        with (
+            start_live_builds(plan, sites) as builds,
+            copies.of(out, trials, are_beside_loads=bool(driver) or execution.jobs > 1),
+        ):
+            execution = replace(execution, live=builds)
+            for line in describe_builds(builds, sites):
+                hints.print(line, markup=False, soft_wrap=True)
             with show_progress(len(trials)) as show:
                 seen = status.beside(show)
                 result = run_trials(

@@ -17,6 +17,7 @@ from eyelevel.plan.networks.cross_traffic import CrossTraffic
 from eyelevel.plan.plan import StopRule
 from eyelevel.plan.stack_presets import TCP_FAST_OPEN
 from eyelevel.plan.stacks import Stack
+from eyelevel.plan.variants import LiveServer
 
 Path = tuple[str | int, ...]
 
@@ -163,6 +164,8 @@ def explain_mistake(found: object) -> tuple[Path, str]:
         keys: Collection[str] = PlanFile.model_fields
         if "cross_traffic" in path[:-1]:
             keys = annotations_of(CrossTraffic)
+        elif "live" in path[:-1]:
+            keys = annotations_of(LiveServer)
         elif len(path) > 1 and path[0] in _KEYS:
             keys = _KEYS[str(path[0])]
         if keys is StackTable.model_fields and key in _REFUSED_KEYS:

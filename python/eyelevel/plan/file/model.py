@@ -27,6 +27,7 @@ from eyelevel.plan.plan import (
     Weight,
 )
 from eyelevel.plan.stacks import Stack
+from eyelevel.plan.variants import LiveServer
 
 # Letters, digits and the signs of preset names: names are used in paths and tables.
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 ._+@-]{0,63}$"
@@ -81,11 +82,13 @@ class StackKeys(Based):
 
 class VariantTable(Table):
     """A variant of the pages: its name, the recordings in the place of the plan's `sites`, in their
-    order, and the edits of these; without them the sites as they are."""
+    order, and the edits of these; without them the sites as they are. `live`: a server that answers
+    for their own origin."""
 
     name: Name
     recordings: Annotated[list[str], MinLen(1)] | None = None
     edits: Annotated[list[str | dict[str, str]], MinLen(1)] | None = None
+    live: LiveServer | None = None
 
 
 class PlanKeys(Table):

@@ -26,7 +26,7 @@ from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.origin_rtts import with_plans
 from eyelevel.plan.plan import SMALLEST_EFFECT_OF_VARIANTS, Plan, is_archive_path
 from eyelevel.plan.stacks import EXTERNAL_SERVER_MARK, Stack
-from eyelevel.plan.synthetic_site import is_synthetic, parse_synthetic
+from eyelevel.plan.synthetic_site import LIVE_PREFIX, is_synthetic, parse_synthetic
 from eyelevel.plan.user_timings import (
     NO_PRIMARY_SHIFT,
     SHIFT_METRIC,
@@ -87,7 +87,7 @@ def plan_of_toml(data: JsonObject, text: str, file: str, **known: Unpack[Known])
     )
     stacks = _resolve(parsed.stacks, "stacks", stack_of, problems.add)
     _check_names(parsed, stacks, site_names, known.get("metric_names"), problems.add)
-    variants = _variants(parsed, site_names, problems.add)
+    variants = _variants(parsed, stacks, site_names, problems.add)
     compared = _parse_comparisons(parsed, stacks, variants, problems.add)
     problems.refuse_any()
     stacks = with_variants(with_plans(stacks, parsed.origin_rtt), variants)
@@ -133,7 +133,10 @@ def _smallest_effect(parsed: PlanKeys) -> tuple[float, float | None]:
 
 
 def _variants(
-    parsed: PlanKeys, site_names: Collection[str] | None, report: Report
+    parsed: PlanKeys,
+    stacks: Sequence[Stack],
+    site_names: Collection[str] | None,
+    report: Report,
 ) -> tuple[Variant, ...]:
     """The variants as they are named; what is wrong with one is reported at its place."""
     found: list[Variant] = []
@@ -158,10 +161,35 @@ def _variants(
             _edit(edit, ("variants", index, "edits", place), report)
             for place, edit in enumerate(table.edits or ())
         )
-        found.append(Variant(table.name, tuple(recordings or ()), edits))
+        if table.live and (refused := table.live.refusal()):
+            report(("variants", index, "live"), f"the variant `{table.name}`: `live`: {refused}")
+        found.append(Variant(table.name, tuple(recordings or ()), edits, table.live))
+    _check_live(parsed, stacks, found, report)
     if found and parsed.causes:
         report(("causes",), "`causes` explains differences of stacks; leave it out, or `variants`")
     return tuple(found)
+
+
+def _check_live(
+    parsed: PlanKeys, stacks: Sequence[Stack], variants: Sequence[Variant], report: Report
+) -> None:
+    """Report what a live build cannot be combined with."""
+    for index, site in enumerate(parsed.sites):
+        lacking = [variant.name for variant in variants if not variant.live]
+        if site.startswith(LIVE_PREFIX) and (lacking or not variants):
+            whose = f"the variant `{lacking[0]}`" if lacking else "the plan"
+            report(
+                ("sites", index),
+                f"`{site}` is no recording, and {whose} has no server for it; give it `live`",
+            )
+    if not any(variant.live for variant in variants):
+        return
+    for index, stack in enumerate(stacks):
+        if not stack.is_ours:
+            report(
+                ("stacks", index),
+                f"`{stack.name}`: an external server reaches no live build; leave one of them out",
+            )
 
 
 def _edit(given: str | dict[str, str], place: tuple[str | int, ...], report: Report) -> str:
@@ -205,7 +233,8 @@ def _expand_patterns(
         places[key] = []
         for index, each in enumerate(given):
             found: Sequence[Any] = [each]
-            if isinstance(each, str) and (_PATTERN.search(each) or each.endswith("/")):
+            is_text = isinstance(each, str) and not each.startswith(LIVE_PREFIX)
+            if is_text and (_PATTERN.search(each) or each.endswith("/")):
                 found = [name for name in find(each) if name not in given and name not in expanded]
                 if not found:
                     report((key, index), f"the pattern `{each}` matches nothing further")

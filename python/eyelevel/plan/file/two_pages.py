@@ -3,12 +3,14 @@
 import re
 from collections.abc import Sequence
 from pathlib import PurePath
+from urllib.parse import urlsplit
 
 from eyelevel.base.errors import PlanError, unknown
 from eyelevel.plan.edits import Edit
 from eyelevel.plan.file.change import BLOCKS_MAX, sequential_plan, toml_text
 from eyelevel.plan.plan import ARCHIVE_SUFFIXES
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.synthetic_site import LIVE_ORIGIN, LIVE_PREFIX
 
 DEFAULT_STACK = "quic"
 RECORDED = "recorded"
@@ -31,8 +33,34 @@ def pages_plan(
     unknown stack or network.
     """
     old, new = name_variants(before, after)
+    first = f"{{ name = {toml_text(old)} }}"
     changed = f"{{ name = {toml_text(new)}, recordings = [{toml_text(after)}] }}"
-    return _variants_plan(before, old, changed, new, stack, networks, blocks_max, users)
+    return _variants_plan(before, old, first, changed, new, stack, networks, blocks_max, users)
+
+
+def live_plan(
+    before: str,
+    after: str,
+    stack: str,
+    networks: Sequence[str],
+    blocks_max: int = BLOCKS_MAX,
+    users: str = "",
+) -> str:
+    """Return the TOML text of a sequential plan that compares the servers at two URLs.
+
+    The page is at the path of `before`. `users` and errors are those of `pages_plan`.
+    """
+    servers = [urlsplit(url) for url in (before, after)]
+    old, new = (_as_name(server.netloc.replace(":", "-")) for server in servers)
+    if not old or not new or old == new:
+        old, new = "before", "after"
+    path = before.partition(servers[0].netloc)[2] or "/"
+    first, second = (
+        f"{{ name = {toml_text(name)}, live = {{ url = {toml_text(f'http://{server.netloc}')} }} }}"
+        for name, server in zip((old, new), servers, strict=True)
+    )
+    page = f"{LIVE_PREFIX}{LIVE_ORIGIN}{path}"
+    return _variants_plan(page, old, first, second, new, stack, networks, blocks_max, users)
 
 
 def edit_plan(
@@ -48,13 +76,15 @@ def edit_plan(
     `users` and errors are those of `pages_plan`.
     """
     new = _as_name(f"{edit.kind}-{PurePath(edit.value).name or edit.value}") or edit.kind
+    first = f"{{ name = {toml_text(RECORDED)} }}"
     changed = f"{{ name = {toml_text(new)}, edits = [{toml_text(edit.name)}] }}"
-    return _variants_plan(page, RECORDED, changed, new, stack, networks, blocks_max, users)
+    return _variants_plan(page, RECORDED, first, changed, new, stack, networks, blocks_max, users)
 
 
 def _variants_plan(
     page: str,
     old: str,
+    first: str,
     changed: str,
     new: str,
     stack: str,
@@ -62,12 +92,12 @@ def _variants_plan(
     blocks_max: int,
     users: str,
 ) -> str:
-    """Return a plan of two variants: the page as it is, and the table `changed`."""
+    """Return a plan of two variants, given by their tables."""
     if stack not in STACKS_BY_NAME:
         raise PlanError([f"--stack: {unknown('stack', stack, STACKS_BY_NAME)}"])
     request = (
         f"stacks = [{toml_text(stack)}]\n"
-        f"variants = [{{ name = {toml_text(old)} }}, {changed}]\n"
+        f"variants = [{first}, {changed}]\n"
         f"reference = {toml_text(old)}\n"
     )
     title = f"What does {new} change against {old}?"

@@ -7,6 +7,7 @@ from eyelevel.analysis.formats import NO_BREAK, format_percent
 from eyelevel.analysis.study import StudyResults
 from eyelevel.base.json_types import JsonObject
 from eyelevel.report.figures.filmstrips import thumbnail
+from eyelevel.report.figures.live_builds import LiveBuildSeen, live_builds
 from eyelevel.report.figures.page_changes import PageChange, page_changes
 
 SHOWN_MAX = 2
@@ -89,6 +90,8 @@ class Changed:
     """The differences of all pairs of variants; empty for a plan without variants."""
 
     changes: tuple[PageChange, ...]
+    live: tuple[LiveBuildSeen, ...] = ()
+    """What live builds did."""
 
     @property
     def pages(self) -> tuple[ChangedPage, ...]:
@@ -103,16 +106,18 @@ class Changed:
     @property
     def sentences(self) -> list[str]:
         """Return each change in a sentence, for a terminal."""
-        return [page.sentence for page in self.pages]
+        return [*(page.sentence for page in self.pages), *(each.sentence for each in self.live)]
 
     def as_json(self) -> JsonObject:
         """Return the changes for programs; nothing without variants."""
-        return {"changed": [each.as_json() for each in self.changes]} if self.changes else {}
+        live = {"live_builds": [each.as_json() for each in self.live]} if self.live else {}
+        changes = {"changed": [each.as_json() for each in self.changes]} if self.changes else {}
+        return {**changes, **live}
 
 
 def changed(contents: StudyResults) -> Changed:
     """Return what the variants of a run differ in."""
-    return Changed(tuple(page_changes(contents)))
+    return Changed(tuple(page_changes(contents)), tuple(live_builds(contents)))
 
 
 def _amount(name: str, value: float) -> str:

@@ -12,9 +12,11 @@ from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.lab.client import LabSummary
 from eyelevel.load.coding import NO_PICTURES
 from eyelevel.load.host import HostSample
+from eyelevel.load.live_build import LiveBuild
 from eyelevel.load.quiet_host import HostWait
 from eyelevel.load.trial import TrialResult, run_trial, trial_result
 from eyelevel.plan.trials import Trial
+from eyelevel.sites.served_command import ServedCommandError
 from eyelevel.store.commit import write_trial
 from eyelevel.store.outcomes import OUTCOMES
 from eyelevel.store.packed import PackedTrial, pack
@@ -37,14 +39,18 @@ def commit_trial(
     trace_files: Mapping[str, str],
     retries: int,
     host_wait: HostWait | None = None,
+    live: LiveBuild | None = None,
 ) -> str:
     """Run `trial`, write its record under `directory`, and return its outcome.
 
-    Every attempt waits for the machine as in `host_wait`.
+    Every attempt waits for the machine as in `host_wait`, and `live` answers for the page's own
+    origin. Raises ServedCommandError if that server has ended.
     """
 
     def run() -> TrialResult:
-        return run_trial(trial, archive, trace_files=trace_files, host_wait=host_wait)
+        if live and (why := live.find_end()):
+            raise ServedCommandError(why)
+        return run_trial(trial, archive, trace_files=trace_files, host_wait=host_wait, live=live)
 
     return commit_result(directory, with_retries(run, retries))
 

@@ -61,6 +61,7 @@ def find_inputs(directory: Path, given: Sequence[str] = ()) -> RunInputs:
     a `given` recording that cannot be opened.
     """
     stored = read_stored_plan(directory)
+    refuse_live_builds(stored.plan, f"bundling {directory}")
     where = Source(f"{directory / PLAN_FILE}: the plan's text", PLAN, plan_error)
     source = parse_toml(stored.plan.source, where) if stored.plan.source else {}
     return RunInputs(
@@ -68,6 +69,16 @@ def find_inputs(directory: Path, given: Sequence[str] = ()) -> RunInputs:
         files=_files(directory, stored.plan, source),
         recordings=_recordings(directory, stored, source, given),
     )
+
+
+def refuse_live_builds(plan: Plan, attempt: str) -> None:
+    """Raise StoreError for a plan of live builds: no bundle holds a server, and nobody else's
+    command may be run unconfined."""
+    if live := [variant.name for variant in plan.variants if variant.live]:
+        raise StoreError(
+            f"{attempt}: the variant `{live[0]}` is a live build, which no bundle holds; record "
+            "its pages with `eyelevel record`, and bundle a run of the recordings"
+        )
 
 
 def _sites(

@@ -30,7 +30,14 @@ from eyelevel.plan.plan_json import StoredPlan
 from eyelevel.plan.stacks import ExternalServer
 from eyelevel.plan.traces.mahimahi import mean_rate_bit_s, parse_mahimahi
 from eyelevel.plan.trials import recording_key
-from eyelevel.run.bundle.bundle import BUNDLE_VERSION, MANIFEST, PLAN_MEMBER, Member, kind_of
+from eyelevel.run.bundle.bundle import (
+    BUNDLE_VERSION,
+    MANIFEST,
+    PLAN_MEMBER,
+    Member,
+    kind_of,
+    refuse_live_builds,
+)
 from eyelevel.sites.recorded import recording_name, site_info
 from eyelevel.store.claim import claim
 from eyelevel.store.directory import PLAN_FILE
@@ -82,6 +89,7 @@ def open_bundle(
             )
         stored = packed.plan()
         plan = stored.plan
+        refuse_live_builds(plan, f"unpacking {file}")
         allow(plan)
         recordings = packed.recordings(stored)
         claim(directory)

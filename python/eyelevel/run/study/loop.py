@@ -24,6 +24,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from eyelevel.base.errors import StoreError
+from eyelevel.load.live_build import LiveBuild
 from eyelevel.load.quiet_host import WAIT_S_MAX, HostWait
 from eyelevel.plan.trials import Trial
 from eyelevel.run.block.attempts import RETRIES, commit_trial, give_up
@@ -174,6 +175,8 @@ class Execution:
     """The longest that a load waits for the machine."""
     trace_files: Mapping[str, str] = field(default_factory=dict)
     """Recorded traces of the networks by digest (`Plan.trace_files`)."""
+    live: Mapping[str, LiveBuild] = field(default_factory=dict)
+    """The running live builds by variant."""
 
     def block_limit_s(self, block: Block) -> float:
         """Return the longest time that a slot may take for a block, in s."""
@@ -247,7 +250,17 @@ def _local_slots(
     def arguments(trial: Trial, wait: HostWait = SILENT) -> tuple[Any, ...]:
         files = dict(execution.trace_files)
         wait = replace(wait, limit_s=execution.host_wait_s)
-        return trial, archives[trial.recording], directory, files, execution.retries, wait
+        live = execution.live.get(trial.variant)
+        further = (live,) if live else ()
+        return (
+            trial,
+            archives[trial.recording],
+            directory,
+            files,
+            execution.retries,
+            wait,
+            *further,
+        )
 
     def commit(trial: Trial, wait: HostWait) -> str:
         return commit_trial(*arguments(trial, wait))

@@ -6,10 +6,11 @@ import os
 import sys
 from functools import cache, lru_cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from eyelevel.lab.binary import binary_digest
 from eyelevel.plan import synthetic_site
-from eyelevel.plan.synthetic_site import MARKUP_BYTES, LikeSite, SyntheticSite
+from eyelevel.plan.synthetic_site import MARKUP_BYTES, LikeSite, LiveSite, SyntheticSite
 from eyelevel.sites import pack
 from eyelevel.sites.pack import SyntheticExchange, pack_site
 from eyelevel.sites.synthetic import published, shapes, write
@@ -21,7 +22,7 @@ from eyelevel.store.disk import folder_beside
 _COLOURS = ("#264653", "#2a9d8f", "#e9c46a", "#f4a261", "#e76f51")
 
 
-def make_synthetic(site: SyntheticSite | LikeSite) -> Path:
+def make_synthetic(site: SyntheticSite | LikeSite | LiveSite) -> Path:
     """Return the recording of `site` from the user's cache, generating it if needed.
 
     It is written atomically, so that concurrent commands are safe. Raises `LabError` if it cannot
@@ -35,6 +36,10 @@ def make_synthetic(site: SyntheticSite | LikeSite) -> Path:
         out = folder / kept.name
         if isinstance(site, LikeSite):
             write_site(_shapes(site.like, site.count, site.seed)[site.site - 1], site.name, out)
+        elif isinstance(site, LiveSite):
+            page = SyntheticExchange(site.url, "text/html; charset=utf-8", b"<!doctype html>", ())
+            host = urlsplit(site.url).hostname or ""
+            pack_site(out, [page], title=site.name, addresses={host: "192.0.2.1"})
         else:
             _pack(site, out)
         out.rename(kept)

@@ -64,6 +64,7 @@ ELSEWHERE = {
     "run/study/prepare.py": KERNEL,
     "load/external_server.py": "the kernel's tables, and a server's last words",
     "load/host.py": KERNEL,
+    "load/live_build.py": KERNEL,
     "load/trial.py": "our own servers wrote it during this load",
     "base/settings.py": "what was parsed before, as pydantic wants it",
     "sites/contents.py": OURS,

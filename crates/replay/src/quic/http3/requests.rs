@@ -64,7 +64,8 @@ impl Http3 {
             headers: request.headers(),
             head_bytes: Some(head_bytes),
         };
-        let reply = self.service.answer(self.entrance, &head, &body, started_ns);
+        let answering = self.service.answer(self.entrance, &head, &body, started_ns);
+        let reply = answering.await;
         let rest = async {
             if !has_body {
                 incoming.read_rest(request.headers(), false).await?;
@@ -91,13 +92,18 @@ impl Http3 {
             wait_exactly(reply.think).await;
         }
         let priority = self.service.priority(requested);
-        let mut body = ReplyBody::gated(reply.body, &self.gate, Some(id), priority);
+        let mut body = ReplyBody::gated(reply.body, reply.stream, &self.gate, Some(id), priority);
         let section = self
             .compression
             .encode(id, reply.status, &reply.headers)
             .await;
         self.write(to, &headers(&section)).await?;
-        while let Some(Ok(frame)) = body.frame().await {
+        while let Some(frame) = body.frame().await {
+            let Ok(frame) = frame else {
+                // What was sent is not the whole.
+                let _ = to.reset(number(Code::InternalError));
+                return Ok(());
+            };
             if let Ok(data) = frame.into_data() {
                 self.write(to, &data_head(data.len())).await?;
                 self.write(to, &data).await?;

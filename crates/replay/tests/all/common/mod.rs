@@ -101,6 +101,7 @@ pub fn options() -> ServerOptions {
         cache_age: None,
         now_ns,
         logs: eyelevel_replay::ConnectionLogs::default(),
+        live: None,
         events: Arc::new(|_| ()),
     }
 }
@@ -126,6 +127,7 @@ impl Running {
             cache_age: None,
             now_ns,
             logs: eyelevel_replay::ConnectionLogs::default(),
+            live: None,
             events: Arc::new(move |event| sink.lock().unwrap().push(event)),
         };
         let version = stack.http_version;
