@@ -1,5 +1,5 @@
-//! Measures what opening and verifying a recorded site costs: 300 and 10,000 exchanges, packed
-//! here, with bodies that do not compress. Prints a line of JSON for each size;
+//! Measures the cost of opening and verifying a recorded site: 300 and 10,000 exchanges, packed
+//! here, with incompressible bodies. Prints one line of JSON per size;
 //! `benchmarks/replay/archive.py` reads them.
 //!
 //!     cargo run --release -p eyelevel-archive --example open_cost
@@ -24,7 +24,8 @@ fn main() {
     let at_start_mb = anonymous_mb();
     for (exchanges, body_bytes) in [(300, 20_000), (10_000, 100_000)] {
         let file = std::env::temp_dir().join(format!("open_cost-{}.wacz", std::process::id()));
-        // By a process of its own: what it frees would hide what opening takes.
+        // Written by a separate process: memory that writing frees here would hide what opening
+        // takes.
         let written = Command::new(std::env::current_exe().expect("it runs"))
             .arg(&file)
             .args([exchanges, body_bytes].map(|number| number.to_string()))
@@ -36,7 +37,7 @@ fn main() {
             let start = Instant::now();
             let site = Site::open(&file).expect("it was just written");
             rounds[0].push(start.elapsed().as_secs_f64() * 1e3);
-            // Pages of the mapped file are the kernel's cache, and go when others need memory.
+            // Mapped pages belong to the kernel's cache and are evicted when memory is short.
             rounds[1].push(anonymous_mb() - at_start_mb);
             let start = Instant::now();
             std::hint::black_box(site.digest());
@@ -55,7 +56,7 @@ fn main() {
     }
 }
 
-/// This process's memory that no file stands behind, MB (`RssAnon` of proc_pid_status(5)).
+/// Returns this process's anonymous memory, MB (`RssAnon` of proc_pid_status(5)).
 fn anonymous_mb() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
     let line = status.lines().find(|line| line.starts_with("RssAnon:"));

@@ -1,11 +1,11 @@
-//! Base64 (RFC 4648, section 4), as HAR and Web Page Replay hold bodies.
+//! Base64 (RFC 4648, section 4), the encoding of bodies in HAR and Web Page Replay files.
 
 use ::base64::Engine;
 use ::base64::alphabet::STANDARD as ALPHABET;
 use ::base64::engine::general_purpose::STANDARD;
 use ::base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-/// Padding may lack, and the last letter may have bits that nothing needs.
+/// A decoder that accepts missing padding and non-zero trailing bits in the last letter.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &ALPHABET,
     GeneralPurposeConfig::new()
@@ -13,19 +13,18 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// Whole groups of four, so that no piece but the last has a rest.
+/// The letters decoded per step: a multiple of four, so that only the last piece can be partial.
 const PIECE_LETTERS: usize = 4096;
 
-/// With padding.
+/// Encodes `bytes` with padding.
 pub fn encode(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Line breaks are passed over, padding may lack, and the alphabet may be that of URLs; none for
-/// anything else.
+/// Decodes `text`, or returns `None` if it is not Base64.
 ///
-/// What is decoded takes the place of the text, a piece at a time, so that a body of gigabytes is in
-/// memory once.
+/// Line breaks are skipped, padding may be missing, and the URL-safe alphabet is accepted. The text
+/// is decoded in place, one piece at a time, so that a body of gigabytes is in memory only once.
 pub fn decode(text: String) -> Option<Vec<u8>> {
     let letters_end = text.trim_end().trim_end_matches('=').len();
     let mut bytes = text.into_bytes();
@@ -57,7 +56,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn what_is_encoded_decodes(bytes: Vec<u8>) {
+        fn encoded_bytes_decode(bytes: Vec<u8>) {
             proptest::prop_assert_eq!(decode(encode(&bytes)), Some(bytes));
         }
 

@@ -1,4 +1,4 @@
-//! What reading one file may take.
+//! The budget of memory and records for reading one file.
 
 use crate::error::Damage;
 use crate::exchange::Exchange;
@@ -7,29 +7,29 @@ use crate::limits::{
     INFLATED_BYTES_ALLOWANCE, INFLATED_BYTES_MAX, INFLATED_RATIO_MAX, RECORDS_MAX,
 };
 
-/// The least that an allocator hands out for a name (glibc, 64 bit: `MINSIZE` of malloc.c), bytes.
+/// The smallest block that an allocator returns (glibc, 64 bit: `MINSIZE` of malloc.c), bytes.
 const ALLOCATION_BYTES_MIN: usize = 32;
 
-/// The most that is decoded of one body for a look at its coding, and the least, which shows what a
-/// decoder gives of something else, bytes.
-const LOOK_BYTES_MAX: u64 = 16 << 20;
-const LOOK_BYTES_MIN: u64 = 256;
+/// The largest and the smallest amount of a body that is decoded to detect its coding, bytes. The
+/// smallest still shows how a decoder reacts to other content.
+const SNIFF_BYTES_MAX: u64 = 16 << 20;
+const SNIFF_BYTES_MIN: u64 = 256;
 
-/// What one file may still take, over all its members: records, and bytes of memory for what is
-/// inflated, for lists of fields and for what is kept more than once.
+/// What reading one file may still take, over all its members: records, and bytes of memory for
+/// inflated content, for lists of fields and for copies.
 ///
-/// Bodies and values of fields are slices of the file or of what was inflated, and cost nothing
+/// Bodies and field values are slices of the file or of inflated content, so they cost nothing
 /// more.
 #[derive(Debug)]
 pub struct ReadBudget {
     bytes_max: u64,
     bytes_left: u64,
     records_left: u64,
-    looks_left: u64,
+    sniff_bytes_left: u64,
 }
 
 impl ReadBudget {
-    /// The budget of a file of `file_bytes`.
+    /// Returns the budget for a file of `file_bytes`.
     pub fn for_file(file_bytes: u64) -> Self {
         let by_size = file_bytes.saturating_mul(INFLATED_RATIO_MAX);
         let bytes_max = INFLATED_BYTES_MAX.min(by_size.saturating_add(INFLATED_BYTES_ALLOWANCE));
@@ -37,29 +37,29 @@ impl ReadBudget {
             bytes_max,
             bytes_left: bytes_max,
             records_left: RECORDS_MAX,
-            looks_left: bytes_max,
+            sniff_bytes_left: bytes_max,
         }
     }
 
-    /// The budget of all bodies of a site.
+    /// Returns the budget for decoding the bodies of all `exchanges`.
     pub fn for_bodies(exchanges: &[Exchange]) -> Self {
         Self::for_file(exchanges.iter().map(|each| each.body.len() as u64).sum())
     }
 
-    /// What is left, bytes.
+    /// Returns the bytes left.
     pub fn bytes_left(&self) -> u64 {
         self.bytes_left
     }
 
-    /// Takes inflated `bytes` from the budget, or refuses.
+    /// Spends `bytes` of inflated content, or fails if fewer are left.
     pub fn spend(&mut self, bytes: u64) -> Result<(), Damage> {
         let left = self.bytes_left.checked_sub(bytes);
         self.bytes_left = left.ok_or_else(|| self.inflates_too_far())?;
         Ok(())
     }
 
-    /// Takes `bytes` of memory beside what is inflated from the budget, or refuses.
-    pub fn keep(&mut self, bytes: u64) -> Result<(), Damage> {
+    /// Spends `bytes` of memory other than inflated content, or fails if fewer are left.
+    pub fn spend_memory(&mut self, bytes: u64) -> Result<(), Damage> {
         let left = self.bytes_left.checked_sub(bytes);
         self.bytes_left = left.ok_or(Damage::TakesTooMuch {
             bytes_max: self.bytes_max,
@@ -67,49 +67,50 @@ impl ReadBudget {
         Ok(())
     }
 
-    /// How much of a body is decoded to see whether it has its coding, bytes: nothing of it is kept,
-    /// and what is decoded of all bodies of a file is bounded.
-    pub fn looks_left(&self) -> u64 {
-        self.looks_left.clamp(LOOK_BYTES_MIN, LOOK_BYTES_MAX)
+    /// Returns how much of a body may be decoded to detect its coding, bytes. The result is
+    /// discarded; the bound limits what is decoded over all bodies of a file.
+    pub fn sniff_bytes_left(&self) -> u64 {
+        self.sniff_bytes_left
+            .clamp(SNIFF_BYTES_MIN, SNIFF_BYTES_MAX)
     }
 
-    /// Takes `bytes` that were decoded for such a look.
-    pub fn look(&mut self, bytes: u64) {
-        self.looks_left = self.looks_left.saturating_sub(bytes);
+    /// Spends `bytes` that were decoded to detect a coding.
+    pub fn spend_sniff(&mut self, bytes: u64) {
+        self.sniff_bytes_left = self.sniff_bytes_left.saturating_sub(bytes);
     }
 
-    /// Refuses where `bytes` of memory, needed for a moment, are more than what is left.
-    pub fn check_room(&self, bytes: u64) -> Result<(), Damage> {
+    /// Fails if `bytes` of temporary memory are more than what is left.
+    pub fn check_fits(&self, bytes: u64) -> Result<(), Damage> {
         let fits = bytes <= self.bytes_left;
         fits.then_some(()).ok_or(Damage::TakesTooMuch {
             bytes_max: self.bytes_max,
         })
     }
 
-    /// Takes the memory of a list of fields from the budget, or refuses: a field of three bytes
-    /// (`a:` and its line end) costs 88.
-    pub fn keep_fields(&mut self, fields: &Vec<Header>) -> Result<(), Damage> {
+    /// Spends the memory of a list of fields, or fails: a field of three bytes (`a:` and its line
+    /// end) costs 88.
+    pub fn spend_fields(&mut self, fields: &Vec<Header>) -> Result<(), Damage> {
         let list_bytes = fields.capacity() * size_of::<Header>();
         let names = fields.iter().map(|field| field.name.capacity());
         let name_bytes: usize = names.map(|bytes| bytes.max(ALLOCATION_BYTES_MIN)).sum();
-        self.keep((list_bytes + name_bytes) as u64)
+        self.spend_memory((list_bytes + name_bytes) as u64)
     }
 
-    /// Takes the memory of one exchange from the budget, or refuses: itself, its fields and its
-    /// texts. Its bodies are whoever's made them.
-    pub fn keep_exchange(&mut self, exchange: &Exchange) -> Result<(), Damage> {
+    /// Spends the memory of one exchange, its fields and its texts, or fails. Bodies are charged
+    /// where they are created.
+    pub fn spend_exchange(&mut self, exchange: &Exchange) -> Result<(), Damage> {
         let url = &exchange.url;
         let initiator_bytes = exchange.initiator.as_ref().map_or(0, String::capacity);
         let text_bytes = [&url.host, &url.path_and_query, &exchange.reason]
             .map(String::capacity)
             .iter()
             .sum::<usize>();
-        self.keep((size_of::<Exchange>() + text_bytes + initiator_bytes) as u64)?;
-        self.keep_fields(&exchange.request_headers)?;
-        self.keep_fields(&exchange.response_headers)
+        self.spend_memory((size_of::<Exchange>() + text_bytes + initiator_bytes) as u64)?;
+        self.spend_fields(&exchange.request_headers)?;
+        self.spend_fields(&exchange.response_headers)
     }
 
-    /// Takes one record from the budget, or refuses.
+    /// Spends one record, or fails if none is left.
     pub fn take_record(&mut self) -> Result<(), Damage> {
         let left = self.records_left.checked_sub(1);
         self.records_left = left.ok_or(Damage::TooManyRecords {
@@ -118,7 +119,7 @@ impl ReadBudget {
         Ok(())
     }
 
-    /// That more is inflated than the budget has.
+    /// Returns the error for a file that inflates beyond its budget.
     pub fn inflates_too_far(&self) -> Damage {
         Damage::InflatesTooFar {
             bytes_max: self.bytes_max,

@@ -1,4 +1,4 @@
-//! Content codings of bodies: undone to look into them, and made again.
+//! Content codings of bodies: decoding them for inspection, and encoding again.
 
 use std::borrow::Cow;
 use std::io::{Read, Write};
@@ -17,16 +17,17 @@ use crate::exchange::header::Header;
 /// The first two bytes of a gzip member (RFC 1952, section 2.3.1).
 pub const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
-/// Codings of one body; a list makes bombs of bombs, and no server applies two.
+/// The most codings of one body. Servers apply one; a longer list would multiply a bomb.
 const CODINGS_MAX: usize = 3;
-/// Window of a zstd frame that a browser must not refuse, and Chromium's bound (RFC 9659, section 3).
+/// The largest window of a zstd frame, bytes: what browsers must accept, and all that Chromium does
+/// (RFC 9659, section 3).
 const ZSTD_WINDOW_BYTES_MAX: u64 = 8 << 20;
-/// Brotli's quality where a server compresses what it makes, and its usual window of 4 MiB.
+/// Brotli's usual quality for dynamic responses, and its usual window of 4 MiB.
 const BROTLI_QUALITY: u32 = 5;
 const BROTLI_WINDOW_BITS: u32 = 22;
 const BUFFER_BYTES: usize = 16 << 10;
 
-/// As a server with compression set to its usual level 6 would send it.
+/// Compresses `body` with gzip at level 6, the usual level of servers.
 pub fn gzip(body: &[u8]) -> Bytes {
     let mut encoder = GzBuilder::new()
         .mtime(0)
@@ -35,8 +36,8 @@ pub fn gzip(body: &[u8]) -> Bytes {
     encoder.finish().expect("a vector takes every byte").into()
 }
 
-/// Undoes gzip, all its members, up to `bytes_max`. What follows them and is none is passed over, as
-/// browsers do.
+/// Decodes all members of a gzip body, up to `bytes_max`. Trailing bytes that are not a member are
+/// skipped, as browsers do.
 pub fn gunzip(mut content: &[u8], bytes_max: u64) -> Result<Vec<u8>, String> {
     let mut decoded = Vec::new();
     loop {
@@ -48,8 +49,9 @@ pub fn gunzip(mut content: &[u8], bytes_max: u64) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Makes a coding again that was undone: brotli where it was brotli, else gzip, whose size at level 6
-/// is near that of zstd at its usual level 3. Returns the coding's name and the body.
+/// Encodes a body again that was decoded: with brotli if it was brotli, else with gzip, whose size
+/// at level 6 is close to that of zstd at its usual level 3. Returns the coding's name and the
+/// body.
 pub fn encode(name: &str, body: &[u8]) -> (&'static str, Bytes) {
     if !name.trim().eq_ignore_ascii_case("br") {
         return ("gzip", gzip(body));
@@ -63,8 +65,8 @@ pub fn encode(name: &str, body: &[u8]) -> (&'static str, Bytes) {
 }
 
 impl Exchange {
-    /// The response's body without its content codings; none where one is not known here, where the
-    /// body is not what it says, or where it has more than `bytes_max`.
+    /// Returns the response's body without its content codings, or `None` if a coding is not
+    /// supported, the body is not in it, or the result is longer than `bytes_max`.
     pub fn decoded_body(&self, bytes_max: u64) -> Option<Cow<'_, [u8]>> {
         let names = all_codings(&self.response_headers);
         if is_identity(&names) {
@@ -74,7 +76,7 @@ impl Exchange {
         Some(Cow::Owned(content))
     }
 
-    /// The same, within what all bodies of a site may still inflate to, too.
+    /// Like [`Exchange::decoded_body`], but also limited by `budget`, which it spends.
     pub(crate) fn decoded_body_within(
         &self,
         bytes_max: u64,
@@ -88,8 +90,8 @@ impl Exchange {
     }
 }
 
-/// The values of all `Content-Encoding` fields as that of one, which stands for them (RFC 9110,
-/// section 5.3).
+/// Joins the values of all `Content-Encoding` fields into one list, to which they are equivalent
+/// (RFC 9110, section 5.3).
 pub fn all_codings(headers: &[Header]) -> String {
     let fields = headers.iter();
     let fields = fields.filter(|header| header.is("content-encoding"));
@@ -97,38 +99,38 @@ pub fn all_codings(headers: &[Header]) -> String {
     values.join(", ")
 }
 
-/// Has the fields say one content coding where they said one or several, on as many lines.
+/// Replaces all `Content-Encoding` fields by one with the coding `name`, if there are any.
 pub fn replace_codings(headers: &mut Vec<Header>, name: &str) {
-    let mut is_said = false;
+    let mut is_replaced = false;
     headers.retain_mut(|header| {
         if !header.is("content-encoding") {
             return true;
         }
         header.value = name.to_owned().into();
-        !std::mem::replace(&mut is_said, true)
+        !std::mem::replace(&mut is_replaced, true)
     });
 }
 
-/// Whether a `Content-Encoding` field says that nothing is to be undone.
+/// Whether the `Content-Encoding` value `names` lists no coding besides `identity`.
 pub fn is_identity(names: &str) -> bool {
     codings(names).next().is_none()
 }
 
-/// The codings of a `Content-Encoding` field, in the order in which they were applied.
+/// Returns the codings of a `Content-Encoding` value, in the order in which they were applied.
 pub fn codings(names: &str) -> impl DoubleEndedIterator<Item = &str> {
     let is_coding = |name: &&str| !name.is_empty() && !name.eq_ignore_ascii_case("identity");
     names.split(',').map(str::trim).filter(is_coding)
 }
 
-/// Undoes the content codings `names`, a `Content-Encoding` field's value (RFC 9110, section 8.4);
-/// none where one is not known here. No step gives more than `bytes_max`.
+/// Decodes a body with the content codings `names`, a `Content-Encoding` value (RFC 9110, section
+/// 8.4). Returns `None` if one is not supported. No step yields more than `bytes_max`.
 pub fn decode(names: &str, body: &[u8], bytes_max: u64) -> Option<Result<Vec<u8>, String>> {
     if codings(names).count() > CODINGS_MAX {
         return None;
     }
     let mut content = body.to_vec();
     for name in codings(names).rev() {
-        content = match undo(name, &content, bytes_max)? {
+        content = match decode_one(name, &content, bytes_max)? {
             Ok(content) => content,
             Err(reason) => return Some(Err(reason)),
         };
@@ -136,7 +138,7 @@ pub fn decode(names: &str, body: &[u8], bytes_max: u64) -> Option<Result<Vec<u8>
     Some(Ok(content))
 }
 
-fn undo(name: &str, body: &[u8], bytes_max: u64) -> Option<Result<Vec<u8>, String>> {
+fn decode_one(name: &str, body: &[u8], bytes_max: u64) -> Option<Result<Vec<u8>, String>> {
     match name.to_ascii_lowercase().as_str() {
         "gzip" | "x-gzip" => Some(gunzip(body, bytes_max)),
         "deflate" => Some(inflate(body, bytes_max)),
@@ -146,7 +148,8 @@ fn undo(name: &str, body: &[u8], bytes_max: u64) -> Option<Result<Vec<u8>, Strin
     }
 }
 
-/// With zlib's wrapper, or without it, as some servers send it (RFC 9110, section 8.4.1.2).
+/// Decodes `deflate`, with zlib's wrapper or without it, as some servers send it (RFC 9110, section
+/// 8.4.1.2).
 fn inflate(body: &[u8], bytes_max: u64) -> Result<Vec<u8>, String> {
     let is_wrapped = match body {
         [first, second, ..] => {
@@ -161,8 +164,8 @@ fn inflate(body: &[u8], bytes_max: u64) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Whether a body begins as brotli with a large window, up to 1 GiB, does: with a pattern that is no
-/// brotli (RFC 7932, section 9.1).
+/// Whether a body begins like brotli with a large window (up to 1 GiB), a pattern that is invalid
+/// in plain brotli (RFC 7932, section 9.1).
 pub fn has_large_window(body: &[u8]) -> bool {
     body.first().is_some_and(|first| first & 0x7f == 0x11)
 }

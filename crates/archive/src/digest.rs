@@ -5,19 +5,19 @@ use sha2::{Digest, Sha256};
 
 const BASE32_ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"; // RFC 4648, section 6
 
-/// What a recorded digest says of some bytes.
+/// The result of comparing bytes with a recorded digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// They are what was recorded.
+    /// The digest matches.
     Equal,
-    /// They are not; their own digest, written as the recorded one is.
+    /// The digest differs; the value is the actual one, in the recorded one's encoding.
     Differs(String),
-    /// The algorithm is none that is known here.
+    /// The algorithm is not supported.
     UnknownAlgorithm,
 }
 
-/// Compares `bytes` with a digest like `sha1:BASE32` or `sha256:HEX` (base32 and hexadecimal are
-/// told apart by their length, as other readers do).
+/// Compares `bytes` with a digest like `sha1:BASE32` or `sha256:HEX`. The length distinguishes
+/// base32 from hexadecimal, as other readers do.
 pub fn compare(recorded: &str, bytes: &[u8]) -> Verdict {
     let Some((algorithm, value)) = recorded.split_once(':') else {
         return Verdict::UnknownAlgorithm;
@@ -38,9 +38,9 @@ pub fn compare(recorded: &str, bytes: &[u8]) -> Verdict {
     }
 }
 
-/// A recorded digest in the one spelling that equal ones have: its case and that of its algorithm,
-/// and the padding, say nothing.
-pub fn spelt_alike(recorded: &str) -> String {
+/// Normalises a recorded digest, so that equal digests have equal texts: case and padding vary
+/// between writers.
+pub fn normalize(recorded: &str) -> String {
     let (name, value) = recorded.split_once(':').unwrap_or(("", recorded));
     let name = algorithm_name(name);
     let bytes = match name.as_str() {
@@ -55,13 +55,13 @@ pub fn spelt_alike(recorded: &str) -> String {
     }
 }
 
-/// The algorithm of a recorded digest; none where it names none.
+/// Returns the algorithm of a recorded digest, or `None` if it names none.
 pub fn algorithm(recorded: &str) -> Option<String> {
     Some(algorithm_name(recorded.split_once(':')?.0))
 }
 
-/// The digest of `bytes` in that spelling; none where the algorithm is none that is known here.
-pub fn of(algorithm: &str, bytes: &[u8]) -> Option<String> {
+/// Computes the normalised digest of `bytes`, or `None` if the algorithm is not supported.
+pub fn compute(algorithm: &str, bytes: &[u8]) -> Option<String> {
     Some(format!(
         "{algorithm}:{}",
         base32(&digest(algorithm, bytes)?)
@@ -89,19 +89,20 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     Some(pairs.map(|byte| byte as u8).collect())
 }
 
-/// `sha256:` and lower-case hexadecimal, as WACZ and CDXJ write it.
+/// Computes the SHA-256 of `bytes` as `sha256:` and lower-case hexadecimal, the form in WACZ and
+/// CDXJ.
 pub fn sha256(bytes: &[u8]) -> String {
     format!("sha256:{}", hexadecimal(&Sha256::digest(bytes)))
 }
 
-/// `sha1:` and base32, as WARC writers have it, of what the parts are together.
+/// Computes the SHA-1 of the concatenated `parts` as `sha1:` and base32, the form of WARC writers.
 pub fn sha1_base32(parts: &[&[u8]]) -> String {
     let mut hash = Sha1::new();
     parts.iter().for_each(|part| hash.update(part));
     format!("sha1:{}", base32(&hash.finalize()))
 }
 
-/// Lower-case hexadecimal digits.
+/// Formats `bytes` as lower-case hexadecimal digits.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -140,21 +141,17 @@ mod tests {
     }
 
     #[test]
-    fn equal_digests_are_spelt_alike() {
+    fn equal_digests_are_normalised_alike() {
         let expected = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ";
         for recorded in [
             expected,
             "sha1:3i42h3s6nnfq2msvx7xzkyayscx5qbyj",
             "SHA-1:da39a3ee5e6b4b0d3255bfef95601890afd80709",
         ] {
-            assert_eq!(spelt_alike(recorded), expected);
+            assert_eq!(normalize(recorded), expected);
         }
-        assert_eq!(of("sha1", b"").as_deref(), Some(expected));
-        assert_ne!(
-            spelt_alike("md5:aB"),
-            spelt_alike("md5:ab"),
-            "base64 has cases"
-        );
+        assert_eq!(compute("sha1", b"").as_deref(), Some(expected));
+        assert_ne!(normalize("md5:aB"), normalize("md5:ab"), "base64 has cases");
     }
 
     #[test]

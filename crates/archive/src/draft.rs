@@ -1,8 +1,9 @@
-//! A file that is whole under its name or not there: it is written under another name beside it.
+//! Atomic file writes: a file is written as a draft in the same folder and then renamed, so that it
+//! is complete under its name or absent.
 //!
-//! The other name cannot be guessed and is made anew, so that no link is followed. Its maker holds
-//! a lock on it, which the kernel takes back however the maker ends; whoever writes the same file
-//! next removes what has no owner.
+//! The draft's name is random and created exclusively, so that no link is followed. Its writer
+//! holds a lock on it, which the kernel releases however the writer ends; the next writer of the
+//! same file removes drafts without an owner.
 
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -10,25 +11,25 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Where writing a file stands, in its order. Tests end the process and fill the disk at each.
+/// A step of writing a file, in order. Tests end the process and fill the disk at each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Nothing was done yet.
+    /// Nothing has been done.
     Begun,
-    /// The draft is there, empty and locked.
+    /// The draft exists, empty and locked.
     Made,
-    /// It has all its bytes.
+    /// The draft has all its bytes.
     Written,
-    /// They are on the disk.
+    /// The draft's bytes are on the disk.
     Synced,
-    /// It has the file's name.
+    /// The draft has the file's name.
     Renamed,
     /// The name is on the disk.
     Done,
 }
 
 impl Step {
-    /// All, in their order.
+    /// All steps, in their order.
     pub const ALL: [Self; 6] = [
         Self::Begun,
         Self::Made,
@@ -44,10 +45,10 @@ const USUAL: u32 = 0o666;
 const SUFFIX: &str = ".part";
 const RANDOM_DIGITS: usize = 16;
 
-/// Has `write` fill a file, which is then at `path`; `at` is told each step.
+/// Writes the file `path` atomically with `write`; `at` is called with each step.
 ///
-/// Fails with what `write` or the system says; `path` is then as it was.
-pub(crate) fn write_whole<E>(
+/// Fails with the error of `write` or of the system; `path` is then unchanged.
+pub(crate) fn write_atomically<E>(
     path: &Path,
     write: impl FnOnce(&File) -> Result<(), E>,
     mut at: impl FnMut(Step),
@@ -73,7 +74,7 @@ pub(crate) fn write_whole<E>(
     Ok(())
 }
 
-/// The file under its other name, removed when this is dropped.
+/// The draft of a file, removed on drop.
 struct Draft {
     path: PathBuf,
     file: File,
@@ -88,8 +89,8 @@ impl Draft {
             let file = new_file(&path)?;
             let draft = Self { path, file };
             let locked = draft.file.try_lock();
-            // Between making and locking it somebody may have taken it for an orphan. A disk that
-            // has no locks keeps orphans.
+            // Between creating and locking, another writer may have removed it as an orphan. File
+            // systems without locks keep orphans.
             if !matches!(locked, Err(TryLockError::WouldBlock))
                 && is_named(&draft.file, &draft.path)
             {
@@ -117,7 +118,7 @@ impl Drop for Draft {
     }
 }
 
-/// A file that nobody had made; private, since it is not whole yet. A link is refused.
+/// Creates a new file, private because it is incomplete. An existing file or link is refused.
 fn new_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options
@@ -135,7 +136,7 @@ fn is_named(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Removes drafts of `target` whose makers are gone.
+/// Removes drafts of `target` whose writers are gone.
 fn remove_orphans(target: &Path) {
     let prefix = prefix_of(target);
     let Ok(entries) = std::fs::read_dir(folder_of(target)) else {
@@ -149,7 +150,7 @@ fn remove_orphans(target: &Path) {
         let is_draft = random.is_some_and(|random| {
             random.len() == RANDOM_DIGITS && random.bytes().all(|each| each.is_ascii_hexdigit())
         });
-        // A link or a pipe is nobody's draft, and opening a pipe would wait.
+        // A link or a pipe is never a draft, and opening a pipe would block.
         if is_draft && entry.file_type().is_ok_and(|kind| kind.is_file()) {
             let is_orphan = File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
             if is_orphan {
@@ -171,7 +172,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Which permissions this process's user wants no new file to have.
+/// Returns the process's umask.
 fn umask() -> u32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));

@@ -1,20 +1,20 @@
-//! What can go wrong with a recorded site.
+//! Errors of reading and writing recorded sites.
 
 use eyelevel_units::{one_line, refusal};
 use std::path::PathBuf;
 
-/// Why a recorded site could not be opened, verified or written.
+/// An error from opening, verifying or writing a recorded site.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused.
+    /// A system call failed.
     #[error("cannot {attempt} {}: {}", path.display(), refusal(source))]
     Io {
-        /// What was attempted, a verb.
+        /// What was attempted, as a verb.
         attempt: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The file is neither WARC nor WACZ.
@@ -26,7 +26,7 @@ pub enum Error {
         /// The file.
         file: String,
     },
-    /// The file is in the format that came before WARC.
+    /// The file is an ARC file, the format before WARC.
     #[error(
         "{file} is an ARC file, the format before WARC, which is not read; make a WARC of it with \
          `warcio recompress FILE.arc.gz FILE.warc.gz`"
@@ -35,7 +35,7 @@ pub enum Error {
         /// The file.
         file: String,
     },
-    /// The file holds nothing that can be replayed.
+    /// The file holds no response that can be replayed.
     #[error(
         "{file} holds {records} records but no recorded HTTP response{}; record the site again, \
          responses included",
@@ -44,12 +44,12 @@ pub enum Error {
     Empty {
         /// The file.
         file: String,
-        /// Records of all kinds.
+        /// The number of records of all kinds.
         records: u64,
-        /// Why the first response that was there is left out.
+        /// Why the first response in the file was left out.
         left_out: Option<String>,
     },
-    /// The page is broken, and what else there is must not pass for it.
+    /// The page itself cannot be replayed, and another exchange must not be taken for it.
     #[error(
         "the {left} exchanges of {file} that can be replayed hold no page (left out: {left_out}); \
          record the page again"
@@ -57,12 +57,12 @@ pub enum Error {
     NoPage {
         /// The file.
         file: String,
-        /// Exchanges that can be replayed.
+        /// The number of exchanges that can be replayed.
         left: usize,
-        /// What is left out, and why.
+        /// Which exchange was left out, and why.
         left_out: String,
     },
-    /// A record cannot be what was written.
+    /// A record is damaged.
     #[error(
         "{} is damaged at record {record}, byte {offset}: {reason}; copy or record it again",
         one_line(file)
@@ -70,14 +70,14 @@ pub enum Error {
     Damaged {
         /// The file; a member of a WACZ as `FILE!member`.
         file: String,
-        /// The record's number, from 0.
+        /// The record's number, counted from 0.
         record: u64,
-        /// Where the record, or the gzip member with it, begins in that file, bytes.
+        /// The offset of the record, or of its gzip member, in that file, bytes.
         offset: u64,
         /// What is wrong.
         reason: Damage,
     },
-    /// A WACZ's container is wrong.
+    /// A WACZ's container is invalid.
     #[error(
         "{} is not a sound WACZ at {}{}: {}; copy or pack it again",
         one_line(file),
@@ -90,13 +90,13 @@ pub enum Error {
         file: String,
         /// The zip entry or `zip directory`.
         entry: String,
-        /// Where the entry begins in the file, or where the directory should have ended, bytes;
-        /// none of an entry that is not there.
+        /// The offset of the entry in the file, or where the directory should have ended, bytes;
+        /// `None` if there is no such entry.
         offset: Option<u64>,
         /// What is wrong.
         reason: String,
     },
-    /// A zip file of another tool.
+    /// The zip file holds a HAR, written by another tool.
     #[error(
         "{} is no WACZ but a HAR in a zip file{}",
         one_line(file),
@@ -109,7 +109,7 @@ pub enum Error {
     HarInZip {
         /// The file.
         file: String,
-        /// Whether there are other files in it.
+        /// Whether the zip file has other entries besides the HAR.
         has_bodies_beside: bool,
     },
     /// The manifest of a site to pack cannot be used.
@@ -134,7 +134,7 @@ pub enum Error {
         one_line(reason)
     )]
     Unwritable {
-        /// The exchange's position in what was to be written, from 0.
+        /// The exchange's position in the list to write, counted from 0.
         index: usize,
         /// What is wrong with it.
         reason: String,
@@ -142,9 +142,9 @@ pub enum Error {
 }
 
 impl Damage {
-    /// Whether one HTTP message is broken, which leaves its exchange out, and not the file that
-    /// holds it, which is refused. Only of what reading a message gives.
-    pub(crate) fn is_of_message(&self) -> bool {
+    /// Whether a single HTTP message is broken. Such damage leaves out its exchange and does not
+    /// refuse the file. Applies only to errors from parsing a message.
+    pub(crate) fn is_message_damage(&self) -> bool {
         matches!(
             self,
             Self::Http(_)

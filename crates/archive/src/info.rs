@@ -1,5 +1,5 @@
-//! What a recorded site consists of, in numbers (Das, "Evaluation of QUIC on Web Page Performance",
-//! table 4.1, lists the same).
+//! A recorded site in numbers, as in table 4.1 of Das, "Evaluation of QUIC on Web Page
+//! Performance".
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::provenance::Provenance;
 use crate::site::Site;
 use crate::url::{Scheme, Url};
 
-/// A recorded site in numbers. Sizes are response bodies as sent, content coding included.
+/// The numbers of a recorded site. Sizes are those of response bodies as sent, with content coding.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SiteInfo {
     /// The file's name without its extension.
@@ -21,46 +21,47 @@ pub struct SiteInfo {
     pub digest: String,
     /// The page to load.
     pub main_url: Url,
-    /// Origins with their addresses.
+    /// The origins with their addresses.
     pub origins: Vec<Origin>,
-    /// Different server addresses among them.
+    /// The number of different server addresses.
     pub server_addresses: usize,
-    /// Exchanges, redirects and failures included.
+    /// The number of exchanges, including redirects and failures.
     pub objects: usize,
-    /// Size of all bodies.
+    /// The size of all bodies.
     pub body_bytes: u64,
-    /// Size of the median body (the lower one of two).
+    /// The size of the median body (the lower one of two).
     pub body_bytes_median: u64,
-    /// Size of the largest body.
+    /// The size of the largest body.
     pub body_bytes_max: u64,
-    /// Share of exchanges over https, 0 to 1.
+    /// The share of exchanges over https, 0 to 1.
     pub secure_share: f64,
-    /// Share of the bodies' bytes over https, 0 to 1; that of the exchanges where all are empty.
+    /// The share of body bytes over https, 0 to 1; equal to `secure_share` if all bodies are empty.
     pub secure_bytes_share: f64,
-    /// Number of exchanges and their bytes by media type.
+    /// The number of exchanges and their bytes by media type.
     pub media_types: BTreeMap<String, MediaType>,
-    /// Longest chain of exchanges in which each made the browser ask for the next, the page's own
-    /// included: by recorded initiators, else `Referer`, else the page.
+    /// The length of the longest chain of exchanges in which each made the browser request the
+    /// next, including the page. Links come from recorded initiators, else from `Referer`, else
+    /// from the page.
     pub dependency_depth: usize,
     /// When the first exchange was recorded, milliseconds since 1970 UTC.
     pub recorded_at_unix_ms: Option<i64>,
-    /// How the recording came about.
+    /// How the recording was made.
     pub provenance: Provenance,
-    /// What in the file is left out.
+    /// Exchanges that were left out or corrected.
     pub notes: Vec<Note>,
 }
 
 /// The exchanges of one media type.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct MediaType {
-    /// How many.
+    /// The number of exchanges.
     pub objects: usize,
-    /// Size of their bodies.
+    /// The size of their bodies.
     pub body_bytes: u64,
 }
 
 impl Site {
-    /// The site in numbers.
+    /// Computes the numbers of this site.
     pub fn info(&self) -> SiteInfo {
         let exchanges = self.exchanges();
         let mut sizes: Vec<u64> = exchanges
@@ -107,7 +108,7 @@ impl Site {
                 all => secure_bytes as f64 / all as f64,
             },
             media_types,
-            dependency_depth: depth::of(exchanges, self.main_url()),
+            dependency_depth: depth::measure(exchanges, self.main_url()),
             recorded_at_unix_ms: exchanges
                 .iter()
                 .filter_map(|each| each.recorded_at_unix_ms)

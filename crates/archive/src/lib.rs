@@ -1,8 +1,8 @@
-//! Recorded sites: WARC and WACZ files in, exchanges with their origins out, and back.
+//! Recorded sites: reads exchanges and their origins from WARC and WACZ files, and writes them.
 //!
 //! [`Site::open`] maps a file, builds its index once and refuses a damaged one; [`write_wacz`]
-//! packs exchanges into a WACZ that other tools read too. `spec/archive.md` says what of both
-//! formats is used and which metadata is added.
+//! packs exchanges into a WACZ that other tools read too. `spec/archive.md` specifies which parts
+//! of both formats are used and which metadata is added.
 
 mod base64;
 mod budget;

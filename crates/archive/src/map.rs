@@ -1,4 +1,4 @@
-//! Files mapped into memory: the one unsafe operation of this crate.
+//! Memory-mapped files: the only unsafe operation of this crate.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -11,7 +11,7 @@ use crate::limits::FILE_BYTES_MAX;
 
 /// Maps `path` read-only; slices of the result share the mapping.
 pub fn map_file(path: &Path) -> Result<Bytes, Error> {
-    // Before it is opened: a pipe would wait for whoever writes to it.
+    // Checked before opening, because opening a pipe blocks until it has a writer.
     let metadata = std::fs::metadata(path).map_err(io_error("open", path))?;
     if !metadata.is_file() {
         return Err(no_regular_file(path));
@@ -20,7 +20,7 @@ pub fn map_file(path: &Path) -> Result<Bytes, Error> {
     map_open_file(&file, path)
 }
 
-/// As [`map_file`]; `path` is for messages.
+/// Like [`map_file`], for an open file; `path` is for messages.
 pub fn map_open_file(file: &File, path: &Path) -> Result<Bytes, Error> {
     let metadata = file
         .metadata()
@@ -32,9 +32,9 @@ pub fn map_open_file(file: &File, path: &Path) -> Result<Bytes, Error> {
         return Ok(Bytes::new()); // mmap refuses an empty range
     }
     // SAFETY: the mapping is private and read-only, and every access goes through `&[u8]`. As with
-    // any mapped file, somebody who truncates or rewrites it in place meanwhile can end this
-    // process (SIGBUS) or change bytes under it; this crate's writer therefore replaces files by
-    // rename, which leaves the mapped one alone.
+    // any mapped file, another process that truncates or rewrites it in place meanwhile can end
+    // this process (SIGBUS) or change bytes under it; this crate's writer therefore replaces files
+    // by rename, which leaves the mapped one alone.
     let map = unsafe { memmap2::Mmap::map(file) }.map_err(io_error("map", path))?;
     Ok(Bytes::from_owner(map))
 }

@@ -9,38 +9,38 @@ use crate::exchange::Exchange;
 use crate::provenance::{HandshakeRtt, Provenance};
 use crate::url::Scheme;
 
-/// One origin (RFC 6454) with the address of its server.
+/// An origin (RFC 6454) with the address of its server.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Origin {
-    /// http or https.
+    /// The scheme, http or https.
     pub scheme: Scheme,
-    /// Lower case; an IPv6 address in brackets.
+    /// The host in lower case; an IPv6 address is in brackets.
     pub host: String,
     /// The server's port.
     pub port: u16,
-    /// Where the origin is replayed.
+    /// The address under which the origin is replayed.
     pub address: IpAddr,
-    /// Whether that address was recorded; if not, it was taken from 198.18.0.0/15.
+    /// Whether the address was recorded; otherwise it was assigned from 198.18.0.0/15.
     pub address_recorded: bool,
-    /// The names of the recorded certificate; empty where they were not recorded.
+    /// The names in the recorded certificate; empty if not recorded.
     pub certificate_names: Vec<String>,
-    /// Least round trip of the recorded TCP handshakes with the host, milliseconds; none where no
-    /// handshake was recorded.
+    /// The smallest round trip of the recorded TCP handshakes with the host, milliseconds; `None`
+    /// if no handshake was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handshake_rtt_ms_min: Option<f64>,
-    /// Of how many handshakes it is the least.
+    /// The number of handshakes that it is the minimum of.
     #[serde(skip_serializing_if = "is_zero")]
     pub handshakes: u32,
 }
 
 /// The first address for hosts without a recorded one, in the block for benchmarks of network
-/// devices (RFC 2544, RFC 6890). Its first 256 addresses stay free for whoever builds a lab.
+/// devices (RFC 2544, RFC 6890). The block's first 256 addresses stay free for labs.
 const FIRST_ASSIGNED: Ipv4Addr = Ipv4Addr::new(198, 18, 1, 0);
 
 /// Lists the origins of `exchanges`, sorted by host, port and scheme.
 ///
-/// A host keeps its first recorded address that a lab can route. Hosts without one get an address
-/// each, in the order of their names; those whose recorded private address was the same share one.
+/// A host keeps its first recorded address that a lab can route. Each other host is assigned an
+/// address, in the order of their names; hosts with the same recorded private address share one.
 pub fn list(exchanges: &[Exchange], provenance: &Provenance) -> Vec<Origin> {
     let mut origins = BTreeSet::new();
     let mut recorded: BTreeMap<&str, IpAddr> = BTreeMap::new();
@@ -75,8 +75,9 @@ pub fn list(exchanges: &[Exchange], provenance: &Provenance) -> Vec<Origin> {
     origins.into_iter().map(origin).collect()
 }
 
-/// The least round trip of the handshakes with a host and how many they are: of those at `address`,
-/// which its exchanges came from first, if there are any; the path to another may be another one.
+/// Returns the smallest round trip of the handshakes with a host and their number. Only handshakes
+/// at `address`, the first in its exchanges, count if there are any, since the path to another
+/// address may differ.
 fn handshakes(host: &str, address: Option<IpAddr>, provenance: &Provenance) -> (Option<f64>, u32) {
     let of_host = |each: &&HandshakeRtt| each.host == host && each.is_possible();
     let of_host = || provenance.handshake_rtts.iter().filter(of_host);
@@ -94,7 +95,7 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Addresses for the hosts that have no routable recorded one.
+/// Assigns addresses to the hosts that have no routable recorded one.
 fn assign<'a>(
     hosts: impl Iterator<Item = &'a str>,
     recorded: &BTreeMap<&'a str, IpAddr>,
@@ -119,8 +120,8 @@ fn assign<'a>(
     assigned
 }
 
-/// Whether a lab can give the address to a server: one unicast address beyond this machine and
-/// its local networks.
+/// Whether a lab can assign the address to a server: a unicast address outside this machine and its
+/// local networks.
 fn is_routable(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => {
@@ -135,8 +136,8 @@ fn is_routable(address: IpAddr) -> bool {
     }
 }
 
-/// Whether the address is a real server's in a private network, so that sharing it means
-/// something; what all hosts share through a recording proxy is its loopback address.
+/// Whether the address is a real server's in a private network, so that sharing it is meaningful.
+/// The loopback address, which all hosts behind a recording proxy share, is not.
 fn is_private(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => v4.is_private(),
@@ -148,10 +149,10 @@ fn is_private(address: IpAddr) -> bool {
 mod tests {
     use super::*;
 
-    const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
-    const THERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2));
+    const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+    const OTHER_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2));
 
-    fn told(each: &[(&str, IpAddr, f64)]) -> Provenance {
+    fn provenance(each: &[(&str, IpAddr, f64)]) -> Provenance {
         let mut provenance = Provenance::default();
         for (host, address, rtt_ms) in each {
             provenance.add_handshake(host, 443, *address, *rtt_ms);
@@ -161,29 +162,29 @@ mod tests {
 
     #[test]
     fn a_hosts_round_trip_is_the_least_to_the_address_where_it_is_replayed() {
-        let told = told(&[
-            ("a.test", HERE, 30.5),
-            ("a.test", HERE, 20.5),
-            ("a.test", THERE, 5.0),
-            ("b.test", HERE, 1.0),
+        let told = provenance(&[
+            ("a.test", ADDRESS, 30.5),
+            ("a.test", ADDRESS, 20.5),
+            ("a.test", OTHER_ADDRESS, 5.0),
+            ("b.test", ADDRESS, 1.0),
         ]);
-        assert_eq!(handshakes("a.test", Some(HERE), &told), (Some(20.5), 2));
+        assert_eq!(handshakes("a.test", Some(ADDRESS), &told), (Some(20.5), 2));
         // A recording whose exchanges have no address, or another one.
         assert_eq!(handshakes("a.test", None, &told), (Some(5.0), 3));
-        assert_eq!(handshakes("c.test", Some(HERE), &told), (None, 0));
+        assert_eq!(handshakes("c.test", Some(ADDRESS), &told), (None, 0));
     }
 
     #[test]
-    fn no_file_makes_a_round_trip_that_cannot_be() {
-        let mut told = told(&[("a.test", HERE, -1.0), ("a.test", HERE, 1e9)]);
+    fn implausible_round_trips_are_ignored() {
+        let mut told = provenance(&[("a.test", ADDRESS, -1.0), ("a.test", ADDRESS, 1e9)]);
         assert_eq!(told, Provenance::default());
         told.handshake_rtts = vec![HandshakeRtt {
             host: "a.test".to_owned(),
             port: 443,
-            address: HERE,
+            address: ADDRESS,
             handshake_rtt_ms_min: -1.0,
             handshakes: u32::MAX,
         }];
-        assert_eq!(handshakes("a.test", Some(HERE), &told), (None, 0));
+        assert_eq!(handshakes("a.test", Some(ADDRESS), &told), (None, 0));
     }
 }

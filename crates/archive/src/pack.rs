@@ -1,4 +1,4 @@
-//! Packs files from a folder as a recorded site, after a manifest.
+//! Packs files from a folder into a recorded site, as a manifest describes.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ use crate::timestamp;
 use crate::url::Url;
 use crate::writer::{SiteMetadata, write_wacz};
 
-/// A site to pack: which URL answers with which file.
+/// A site to pack: the file that answers each URL.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Manifest {
@@ -26,18 +26,18 @@ struct Manifest {
     #[serde(default)]
     description: String,
     main_url: Url,
-    /// A WARC date, like `2026-11-01T00:00:00Z`; every exchange's date.
+    /// The date of every exchange, a WARC date like `2026-11-01T00:00:00Z`.
     created_at: String,
     /// The server's address of each host.
     addresses: BTreeMap<String, IpAddr>,
     exchanges: Vec<Entry>,
-    /// The names in each host's certificate; a host without any has one of its own.
+    /// The names in each host's certificate; a host that is not listed gets its own certificate.
     #[serde(default)]
     certificate_names: BTreeMap<String, Vec<String>>,
-    /// Of TCP handshakes, as the provenance has them.
+    /// The round trips of TCP handshakes, in the provenance's form.
     #[serde(default)]
     handshake_rtts: Vec<HandshakeRtt>,
-    /// How the site came about, for the provenance.
+    /// How the site was made, for the provenance.
     source: Option<String>,
 }
 
@@ -45,17 +45,17 @@ struct Manifest {
 #[serde(deny_unknown_fields)]
 struct Entry {
     url: Url,
-    /// The body, relative to the manifest's folder; without it the body is empty.
+    /// The body's path relative to the manifest's folder; `None` for an empty body.
     file: Option<String>,
     #[serde(default = "status_default")]
     status: u16,
     #[serde(default)]
     reason: String,
-    /// Name and value pairs, in order; `content-length` is added at their end, and so is
-    /// `content-encoding` where `compress` asks for it.
+    /// Name and value pairs, in order; `content-length` is appended, and `content-encoding` if
+    /// `compress` is set.
     headers: Vec<(String, String)>,
     compress: Option<Coding>,
-    /// The URL of what makes the browser ask.
+    /// The URL of the object that makes the browser request this one.
     initiator: Option<Url>,
 }
 
@@ -174,7 +174,7 @@ fn exchange(
     }
 }
 
-/// Reads a file below `folder`; `Err(None)` if its name leads elsewhere.
+/// Reads a file below `folder`; returns `Err(None)` if its name leads outside.
 fn read_inside(folder: &Path, file: &str) -> Result<Bytes, Option<Error>> {
     let is_inside = Path::new(file)
         .components()

@@ -1,4 +1,4 @@
-//! How a recording came about: what this project adds to a WACZ's `datapackage.json`.
+//! How a recording was made: what this project adds to a WACZ's `datapackage.json`.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::{HANDSHAKE_RTT_MS_MAX, HANDSHAKE_SERVERS_MAX};
 
-/// What this project adds to `datapackage.json`, under the key `eyelevel` (`spec/archive.md`).
+/// The object under the key `eyelevel` in `datapackage.json` (`spec/archive.md`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
     /// The names in each host's recorded certificate.
@@ -19,30 +19,29 @@ pub struct Provenance {
     /// The round trips of the TCP handshakes with each server, by host, port and address.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub handshake_rtts: Vec<HandshakeRtt>,
-    /// How the exchanges came here: `record`, or the name of an importer; none where unknown.
+    /// The source of the exchanges: `record`, or the name of an importer; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// How often the page was opened for this recording; 0 where unknown.
+    /// How often the page was opened for this recording; 0 if unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub visits: u32,
     /// Width and height of the viewport, CSS pixels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub viewport_px: Option<(u32, u32)>,
-    /// Whether the browser posed as a mobile one.
+    /// Whether the browser emulated a mobile one.
     #[serde(default, skip_serializing_if = "is_false")]
     pub mobile: bool,
-    /// Whether cookies and credentials were kept in what is stored.
+    /// Whether cookies and credentials are stored in the recording.
     #[serde(default, skip_serializing_if = "is_false")]
     pub cookies_kept: bool,
-    /// What passed through but cannot be replayed (WebSockets, endless streams, ...), a sentence
-    /// each.
+    /// What was seen but cannot be replayed (WebSockets, endless streams, ...), one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-    /// What the browser must not ask for, URLs in which `*` stands for any characters: what an edit
-    /// took away.
+    /// URLs that the browser must not request, in which `*` matches any characters: those that an
+    /// edit removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked: Vec<String>,
-    /// What was changed after the recording, a sentence each; empty for a faithful one.
+    /// Changes made after the recording, one sentence each; empty for an unmodified one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub altered: Vec<String>,
 }
@@ -50,27 +49,27 @@ pub struct Provenance {
 /// The round trips of the TCP handshakes with one server at one address, from SYN to SYN-ACK.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HandshakeRtt {
-    /// Lower case; an IPv6 address in brackets.
+    /// The host in lower case; an IPv6 address is in brackets.
     pub host: String,
     /// The server's port.
     pub port: u16,
-    /// Where it was connected to.
+    /// The server's address.
     pub address: IpAddr,
-    /// The least of them, milliseconds.
+    /// The smallest of them, milliseconds.
     pub handshake_rtt_ms_min: f64,
-    /// How many there were.
+    /// The number of handshakes.
     pub handshakes: u32,
 }
 
 impl HandshakeRtt {
-    /// Whether a server can be that far: what a file says may be anything.
+    /// Whether the round trip is plausible, since a file may hold any number.
     pub(crate) fn is_possible(&self) -> bool {
         self.handshakes > 0 && (0.0..=HANDSHAKE_RTT_MS_MAX).contains(&self.handshake_rtt_ms_min)
     }
 }
 
 impl Provenance {
-    /// Notes one more handshake with a server.
+    /// Adds one more handshake with a server.
     pub fn add_handshake(&mut self, host: &str, port: u16, address: IpAddr, rtt_ms: f64) {
         self.merge_handshakes(&[HandshakeRtt {
             host: host.to_owned(),
@@ -81,7 +80,7 @@ impl Provenance {
         }]);
     }
 
-    /// Adds those of another recording.
+    /// Adds the handshakes of another recording.
     pub fn merge_handshakes(&mut self, further: &[HandshakeRtt]) {
         for each in further.iter().filter(|each| each.is_possible()) {
             let key = (each.host.as_str(), each.port, each.address);
@@ -98,7 +97,7 @@ impl Provenance {
         }
     }
 
-    /// Whether there is nothing to say.
+    /// Whether no field is set.
     pub fn is_empty(&self) -> bool {
         *self == Provenance::default()
     }

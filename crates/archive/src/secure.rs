@@ -1,4 +1,4 @@
-//! Makes an https site of a plain one.
+//! Converts a recorded http site to https.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,9 +10,9 @@ use crate::links::{Body, Direction, TO_HTTPS, relink};
 use crate::url::{Scheme, Url};
 
 /// Moves every http origin of `imported` to https, rewrites links to recorded hosts in texts and
-/// fields and the schemes that scripts compare with, and says so in `altered`.
+/// fields and the schemes that scripts compare with, and notes it in `altered`.
 ///
-/// What scripts build themselves is upgraded by the browser: documents get the policy
+/// The browser upgrades URLs that scripts build: documents get the policy
 /// `upgrade-insecure-requests`. A redirect from http to the same URL over https is dropped, and so
 /// is an http exchange whose URL was recorded over https, too.
 pub fn secure(imported: &mut Imported) {
@@ -43,7 +43,7 @@ pub fn secure(imported: &mut Imported) {
         }
         counts.moved += usize::from(was_plain);
         let direction = Direction {
-            compared: saw_plain_page(&exchange),
+            exchanges_compared: has_plain_page(&exchange),
             ..TO_HTTPS
         };
         exchange.url = upgraded;
@@ -106,7 +106,7 @@ fn upgrade(url: &Url) -> Url {
     }
 }
 
-/// Whether the exchange is a redirect to its own URL once that is secure.
+/// Whether the exchange is a redirect to its own URL over https.
 fn leads_to(exchange: &Exchange, upgraded: &Url) -> bool {
     let location = exchange.response_header("location");
     (300..400).contains(&exchange.status)
@@ -115,9 +115,9 @@ fn leads_to(exchange: &Exchange, upgraded: &Url) -> bool {
             .is_some_and(|target| upgrade(&target) == *upgraded)
 }
 
-/// Whether the page that a text belongs to was plain: a document is its own page, the page of a
-/// script, which may well be secure, is told by its `Referer`.
-fn saw_plain_page(exchange: &Exchange) -> bool {
+/// Whether the page that a text belongs to was loaded over http: a document is its own page; for a
+/// script, which may itself be secure, `Referer` decides.
+fn has_plain_page(exchange: &Exchange) -> bool {
     let is_plain = |url: &str| url.starts_with("http:");
     match exchange.request_header("referer") {
         Some(page) if !exchange.is_html() => is_plain(page),

@@ -1,4 +1,4 @@
-//! A recorded site, opened.
+//! An open recorded site.
 
 use std::io::Read;
 use std::path::Path;
@@ -44,7 +44,8 @@ pub struct Site {
 impl Site {
     /// Opens a `.warc`, `.warc.gz` or `.wacz` file and builds its index.
     ///
-    /// The kind is told by the first bytes, not by the name. A damaged file is refused whole.
+    /// The kind is detected from the first bytes, not from the name. A damaged file is refused as a
+    /// whole.
     pub fn open(path: impl AsRef<Path>) -> Result<Site, Error> {
         let path = path.as_ref();
         let file = map_file(path)?;
@@ -56,7 +57,7 @@ impl Site {
         Site::from_bytes(&file_name, file)
     }
 
-    /// Opens a recorded site that is already in memory; `file_name` is for messages.
+    /// Opens a recorded site from memory; `file_name` is for messages.
     pub fn from_bytes(file_name: &str, file: Bytes) -> Result<Site, Error> {
         let mut budget = ReadBudget::for_file(file.len() as u64);
         let container = read_container(file_name, &file, &mut budget)?;
@@ -76,7 +77,7 @@ impl Site {
         } = index.finish(&mut budget)?;
         let mut provenance = container.provenance;
         provenance.altered.extend(altered);
-        // What is left must not pass for the page.
+        // The remaining exchanges must not be taken for the page.
         let is_named = |url: &Url| container.main_url.as_ref() == Some(url);
         let page = broken.iter().find(|(url, _)| is_named(url));
         let has_page = match page {
@@ -116,17 +117,17 @@ impl Site {
         })
     }
 
-    /// The same page from http origins, for stacks without TLS: scheme, links and the fields that
-    /// lead back to https are changed, nothing else. It keeps the recording's name and digest.
+    /// Returns the site with http origins, for stacks without TLS. Only the scheme, links and the
+    /// fields that lead back to https change; the recording's name and digest stay.
     #[must_use]
-    pub fn in_cleartext(&self) -> Site {
-        let exchanges = cleartext::in_cleartext(&self.exchanges);
+    pub fn to_cleartext(&self) -> Site {
+        let exchanges = cleartext::to_cleartext(&self.exchanges);
         Site {
             file_name: self.file_name.clone(),
             name: self.name.clone(),
             file: self.file.clone(),
             digest: self.digest.clone(),
-            main_url: cleartext::lowered(&self.main_url),
+            main_url: cleartext::to_http(&self.main_url),
             origins: origin::list(&exchanges, &self.provenance),
             provenance: self.provenance.clone(),
             exchanges,
@@ -135,63 +136,63 @@ impl Site {
         }
     }
 
-    /// The file's name without its extension.
+    /// Returns the file's name without its extension.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// SHA-256 of the file, 64 lower-case hexadecimal digits: what `sha256sum FILE` prints.
-    /// Computed on the first call.
+    /// Returns the SHA-256 of the file, 64 lower-case hexadecimal digits, as `sha256sum FILE`
+    /// prints it. Computed on the first call.
     pub fn digest(&self) -> &str {
         self.digest
             .get_or_init(|| hexadecimal(&Sha256::digest(&self.file)))
     }
 
-    /// The page to load.
+    /// Returns the URL of the page to load.
     ///
-    /// In a WACZ, the page that it names. Otherwise the HTML document from which most of the
-    /// recording was asked for, or, if redirects led there, the first of them.
+    /// In a WACZ, this is the page that it names. Otherwise it is the HTML document from which most
+    /// of the recording was requested or, if redirects led there, the first of them.
     pub fn main_url(&self) -> &Url {
         &self.main_url
     }
 
-    /// All exchanges, in the order of their responses in the file; never empty.
+    /// Returns all exchanges, in the order of their responses in the file; never empty.
     pub fn exchanges(&self) -> &[Exchange] {
         &self.exchanges
     }
 
-    /// All origins with the addresses under which they are replayed.
+    /// Returns all origins with the addresses under which they are replayed.
     pub fn origins(&self) -> &[Origin] {
         &self.origins
     }
 
-    /// How the recording came about; empty where its recorder did not say.
+    /// Returns how the recording was made; empty if its recorder did not state it.
     pub fn provenance(&self) -> &Provenance {
         &self.provenance
     }
 
-    /// What in the file is left out or put right.
+    /// Returns notes on what was left out or corrected.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// What the page looked like, where its recorder kept that.
+    /// Returns the recorded screenshot of the page, if there is one.
     pub fn screenshot(&self) -> Option<&Screenshot> {
         self.screenshot.as_ref()
     }
 
-    /// The whole file.
+    /// Returns the content of the file.
     pub(crate) fn file(&self) -> &Bytes {
         &self.file
     }
 
-    /// The file's name, for messages.
+    /// Returns the file's name, for messages.
     pub(crate) fn file_name(&self) -> &str {
         &self.file_name
     }
 }
 
-/// Determines the kind of `file` by its first bytes and reads its container.
+/// Detects the kind of `file` from its first bytes and reads its container.
 pub(crate) fn read_container(
     file_name: &str,
     file: &Bytes,

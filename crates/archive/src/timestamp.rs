@@ -1,6 +1,7 @@
 //! WARC dates (W3C's ISO 8601 profile, always UTC) as milliseconds since 1970.
 
-/// Parses `2018-02-21T10:57:25Z`, with or without a fraction of a second; `None` if it is not one.
+/// Parses `2018-02-21T10:57:25Z`, with or without a fraction of a second; returns `None` for
+/// another format.
 pub fn parse(text: &str) -> Option<i64> {
     let bytes = text.as_bytes();
     let separators = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
@@ -37,7 +38,7 @@ pub fn parse(text: &str) -> Option<i64> {
     Some(seconds * 1000 + milliseconds)
 }
 
-/// Parses a date with an offset from UTC, as HAR has it: `2018-02-21T10:57:25.123+01:00`.
+/// Parses a date with an offset from UTC, as in HAR: `2018-02-21T10:57:25.123+01:00`.
 pub fn parse_with_offset(text: &str) -> Option<i64> {
     let at = text.len().checked_sub(6)?;
     let (Some(local), Some(offset)) = (text.get(..at), text.get(at..)) else {
@@ -53,8 +54,8 @@ pub fn parse_with_offset(text: &str) -> Option<i64> {
     Some(parse(&format!("{local}Z"))? - sign * minutes * 60_000)
 }
 
-/// Parses the date of a response's `Date` field, `Wed, 21 Feb 2018 10:57:25 GMT` (RFC 9110,
-/// section 5.6.7); its obsolete forms are not read.
+/// Parses the value of a `Date` field, `Wed, 21 Feb 2018 10:57:25 GMT` (RFC 9110, section 5.6.7).
+/// Its obsolete forms are not supported.
 pub fn parse_http(text: &str) -> Option<i64> {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -66,7 +67,7 @@ pub fn parse_http(text: &str) -> Option<i64> {
     parse(&format!("{year}-{month:02}-{day:0>2}T{}Z", words.next()?))
 }
 
-/// Writes milliseconds since 1970 as a WARC date; the fraction only where there is one.
+/// Formats milliseconds since 1970 as a WARC date, with a fraction only if it is not zero.
 pub fn format(unix_ms: i64) -> String {
     let (days, in_day_ms) = (
         unix_ms.div_euclid(86_400_000),
@@ -83,8 +84,8 @@ pub fn format(unix_ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
 }
 
-/// Days from 1970-01-01 in the proleptic Gregorian calendar; years begin in March, so that the
-/// leap day comes last (Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+/// Returns the days from 1970-01-01 in the proleptic Gregorian calendar. Years begin in March, so
+/// that the leap day comes last (Hinnant, "chrono-Compatible Low-Level Date Algorithms").
 fn days_from_epoch(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -93,7 +94,7 @@ fn days_from_epoch(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// The inverse of [`days_from_epoch`].
+/// Inverts [`days_from_epoch`].
 fn date_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_refused() {
+    fn invalid_dates_are_refused() {
         for text in [
             "",
             "2018",

@@ -1,4 +1,4 @@
-//! Absolute http and https URLs, in the one spelling in which a browser asks for them.
+//! Absolute http and https URLs, normalised as browsers do before a request.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// `http` or `https`.
+    /// Returns `http` or `https`.
     pub fn as_str(self) -> &'static str {
         match self {
             Scheme::Http => "http",
@@ -27,7 +27,7 @@ impl Scheme {
         }
     }
 
-    /// 80 or 443.
+    /// Returns 80 or 443.
     pub fn default_port(self) -> u16 {
         match self {
             Scheme::Http => 80,
@@ -42,25 +42,24 @@ impl fmt::Display for Scheme {
     }
 }
 
-/// An absolute URL without user info and fragment: what is sent to a server.
+/// An absolute URL without user info and fragment, as sent to a server.
 ///
-/// Parsing does what browsers do (WHATWG URL), so that a text that a tool stored as its user wrote
-/// it stands for the request that a browser makes of it: a host in Unicode becomes Punycode (UTS
-/// 46), an address has its one form, dot segments are resolved, and what a request line cannot hold
-/// is percent-encoded.
+/// Parsing follows the WHATWG URL standard, so that a URL stored as its user typed it equals the
+/// request that a browser makes: a Unicode host becomes Punycode (UTS 46), addresses are canonical,
+/// dot segments are resolved, and characters that a request line cannot hold are percent-encoded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Url {
-    /// http or https.
+    /// The scheme, http or https.
     pub scheme: Scheme,
-    /// Lower case; an IPv6 address in brackets.
+    /// The host in lower case; an IPv6 address is in brackets.
     pub host: String,
-    /// The explicit port or the scheme's.
+    /// The explicit port, or the scheme's default.
     pub port: u16,
-    /// Begins with `/`; holds `?` and the query where there is one.
+    /// The path and query; begins with `/`.
     pub path_and_query: String,
 }
 
-/// Why a text is not a URL that can be replayed.
+/// The reason why a text is not a URL that can be replayed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a URL to replay: {reason}; write https://HOST/PATH")]
 pub struct UrlError {
@@ -71,19 +70,20 @@ pub struct UrlError {
 }
 
 impl Url {
-    /// The path without the query.
+    /// Returns the path without the query.
     pub fn path(&self) -> &str {
         self.path_and_query
             .split_once('?')
             .map_or(&*self.path_and_query, |(path, _)| path)
     }
 
-    /// The query without its `?`, where there is one.
+    /// Returns the query without its `?`, if there is one.
     pub fn query(&self) -> Option<&str> {
         self.path_and_query.split_once('?').map(|(_, query)| query)
     }
 
-    /// Host and, unless it is the scheme's own, port: the value of `Host` and `:authority`.
+    /// Returns the host and, unless it is the scheme's default, the port: the value of `Host` and
+    /// `:authority`.
     pub fn authority(&self) -> String {
         if self.port == self.scheme.default_port() {
             self.host.clone()
@@ -92,25 +92,26 @@ impl Url {
         }
     }
 
-    /// Resolves the `Location` of a redirect from this URL, as a browser does.
+    /// Resolves the `Location` of a redirect against this URL, as browsers do.
     pub fn join(&self, location: &str) -> Result<Url, UrlError> {
         let base = BrowserUrl::parse(&self.to_string());
         let joined = base.and_then(|base| base.join(location));
         joined
-            .map_err(reason_of)
-            .and_then(|url| Self::of_browser(&url))
+            .map_err(describe_parse_error)
+            .and_then(|url| Self::from_browser_url(&url))
             .map_err(|reason| UrlError::new(location, reason))
     }
 
-    /// Takes what is sent to a server from a parsed URL; the error is the reason if nothing can be.
-    fn of_browser(url: &BrowserUrl) -> Result<Self, &'static str> {
+    /// Converts a parsed URL to what is sent to a server, or returns the reason why that is
+    /// impossible.
+    fn from_browser_url(url: &BrowserUrl) -> Result<Self, &'static str> {
         let scheme = match url.scheme() {
             "http" => Scheme::Http,
             "https" => Scheme::Https,
             _ => return Err("its scheme is neither http nor https"),
         };
         let host = url.host_str().unwrap_or("");
-        // The standard lets more stand in a host than resolvers and certificates take.
+        // The standard allows characters in a host that resolvers and certificates do not.
         let host_is_valid = !host.is_empty()
             && host
                 .bytes()
@@ -118,7 +119,7 @@ impl Url {
         if !host_is_valid {
             return Err("its host has characters that no name in DNS has");
         }
-        // Chromium encodes it, as the standard does since 2024; the crate does not yet.
+        // Chromium and, since 2024, the standard encode it; the crate does not yet.
         let mut path_and_query = url.path().replace('^', "%5E");
         if let Some(query) = url.query() {
             path_and_query.push('?');
@@ -148,15 +149,15 @@ impl FromStr for Url {
     fn from_str(text: &str) -> Result<Self, UrlError> {
         let parsed = match text.len() > URL_BYTES_MAX {
             true => Err("it is longer than a browser takes"),
-            false => BrowserUrl::parse(text).map_err(reason_of),
+            false => BrowserUrl::parse(text).map_err(describe_parse_error),
         };
         parsed
-            .and_then(|url| Self::of_browser(&url))
+            .and_then(|url| Self::from_browser_url(&url))
             .map_err(|reason| UrlError::new(text, reason))
     }
 }
 
-fn reason_of(error: ParseError) -> &'static str {
+fn describe_parse_error(error: ParseError) -> &'static str {
     match error {
         ParseError::RelativeUrlWithoutBase => "it has no scheme",
         ParseError::EmptyHost => "it has no host",
@@ -224,7 +225,7 @@ mod tests {
                 "https://example.test//double//",
                 "https://example.test//double//",
             ),
-            // What browsers resolve before they ask.
+            // What browsers resolve before a request.
             (
                 "https://example.test/a/../b/./c",
                 "https://example.test/b/c",
@@ -247,7 +248,7 @@ mod tests {
         }
     }
 
-    /// UTS 46 without transitional mappings, and the forms of addresses, as browsers read them.
+    /// UTS 46 without transitional mappings, and the forms of addresses that browsers read.
     #[test]
     fn hosts_are_those_that_browsers_look_up() {
         for (host, expected) in [
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_replayed_is_refused() {
+    fn unreplayable_urls_are_refused() {
         for text in [
             "",
             "urn:x",
@@ -350,7 +351,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever was written, the one spelling is its own, and can stand in a request line.
+        /// A normalised URL parses to itself and fits in a request line.
         #[test]
         fn a_spelling_is_read_as_itself(
             host in r"[a-zA-Z0-9üßД例%_~.\-]{1,12}",
@@ -364,9 +365,9 @@ mod tests {
             }
         }
 
-        /// A URL that a browser requested, as nearly all of a recording are, is not changed.
+        /// A URL that a browser requested, like nearly all of a recording, is not changed.
         #[test]
-        fn what_was_asked_for_stays(
+        fn requested_urls_stay(
             host in "[a-w][a-z0-9-]{0,9}(\\.[a-z]{2,5}){1,2}",
             target in "(/[a-z0-9_~!$&'()*+,;=:@|-]{1,6}|/%[A-F][0-9]){0,4}/?(\\?[a-z0-9/?&=+%{}.-]{0,9})?",
         ) {

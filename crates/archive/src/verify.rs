@@ -1,4 +1,4 @@
-//! The slow check of a recorded site: every digest that the file holds.
+//! The full check of a recorded site against every digest in its file.
 
 use serde::Serialize;
 
@@ -8,22 +8,22 @@ use crate::error::Error;
 use crate::site::{Site, read_container};
 use crate::wacz::Container;
 
-/// What was compared; a difference is an error instead.
+/// The number of digests that were compared; a difference is an error instead.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {
-    /// Records of all kinds.
+    /// The number of records of all kinds.
     pub records: u64,
-    /// Block and payload digests of records that were compared.
+    /// The number of block and payload digests of records that were compared.
     pub record_digests: u64,
-    /// Resources of a WACZ that were compared with `datapackage.json`.
+    /// The number of resources of a WACZ that were compared with `datapackage.json`.
     pub resource_digests: u64,
 }
 
 impl Site {
-    /// Compares every digest in the file with what it speaks of.
+    /// Compares every digest in the file with the content that it covers.
     ///
-    /// Opening a site checks all checksums of zip and gzip already; this takes longer and finds
-    /// what was wrong before it was packed.
+    /// Opening a site already checks all checksums of zip and gzip; this takes longer and detects
+    /// damage from before packing.
     pub fn verify(&self) -> Result<Verification, Error> {
         let file = self.file();
         let mut budget = ReadBudget::for_file(file.len() as u64);

@@ -15,40 +15,40 @@ use crate::provenance::Provenance;
 use crate::url::Url;
 use crate::warc::source::WarcFile;
 
-/// Levels of WACZ files in WACZ files: collections of collections have two.
+/// The nesting depth of WACZ files in WACZ files; collections of collections have two levels.
 const NESTED_LEVELS_MAX: usize = 4;
 
 /// The first bytes of a zip file with an entry (PKWARE APPNOTE, section 4.3.7).
 pub const MAGIC: &[u8] = b"PK\x03\x04";
 
-/// What of a WACZ is used.
+/// The parts of a WACZ that are used.
 #[derive(Debug, Default)]
 pub struct Wacz {
-    /// Its WARC files, in the order of their names.
+    /// The WARC files, sorted by name.
     pub warc_files: Vec<WarcFile>,
-    /// The start page that it names.
+    /// The start page that the WACZ names.
     pub main_url: Option<Url>,
-    /// How the recording came about, where this project wrote it.
+    /// How the recording was made, if this project wrote it.
     pub provenance: Provenance,
-    /// Whether this project wrote it, and has checked its exchanges before.
+    /// Whether this project wrote it, and so has checked its exchanges before.
     pub is_ours: bool,
-    /// Every resource that `datapackage.json` lists.
+    /// The resources that `datapackage.json` lists.
     pub resources: Vec<Resource>,
 }
 
-/// One entry of `datapackage.json`'s `resources`.
+/// An entry of `datapackage.json`'s `resources`.
 #[derive(Debug, Clone)]
 pub struct Resource {
     /// The zip entry's name.
     pub path: String,
-    /// Its digest, `sha256:HEX`.
+    /// The digest, `sha256:HEX`.
     pub hash: Option<String>,
-    /// Its size.
+    /// The size.
     pub bytes: Option<u64>,
 }
 
-/// One entry of `resources` as it stands there: what is of another kind than it should be is not
-/// listed, and of a size as a text the number is read.
+/// An entry of `resources` as it appears in the file. Values of an unexpected type are dropped, and
+/// a size given as a string is parsed.
 #[derive(Deserialize)]
 struct Listed<'a> {
     #[serde(borrow)]
@@ -81,7 +81,7 @@ struct DataPackage<'a> {
     eyelevel: Option<Provenance>,
 }
 
-/// What of `datapackage.json` is used.
+/// The parts of `datapackage.json` that are used.
 #[derive(Default)]
 struct Package {
     resources: Vec<Resource>,
@@ -103,17 +103,18 @@ impl Package {
     }
 }
 
-/// The entries of a WACZ by name, checked and read on request.
+/// The entries of a WACZ by name, checked and read on demand.
 pub struct Container<'a> {
     file: &'a str,
     content: &'a Bytes,
     zip: ZipArchive<Cursor<Bytes>>,
-    /// Of all entries, sorted.
+    /// The names of all entries, sorted.
     pub names: Vec<String>,
 }
 
 impl<'a> Container<'a> {
-    /// Reads the zip directory; refuses entries that overlap and names that lead out of the archive.
+    /// Reads the zip directory; refuses entries that overlap and names that lead out of the
+    /// archive.
     pub fn open(file: &'a str, content: &'a Bytes) -> Result<Self, Error> {
         let broken = |reason: String| Error::Container {
             file: file.to_owned(),
@@ -126,7 +127,8 @@ impl<'a> Container<'a> {
         if zip.len() > ZIP_ENTRIES_MAX {
             return Err(broken(format!("more than {ZIP_ENTRIES_MAX} entries")));
         }
-        // Then what is stored is no longer than the file, however many entries there are.
+        // Without overlaps, all stored content together is no longer than the file, however many
+        // entries there are.
         let overlaps = zip.has_overlapping_entries();
         if overlaps.map_err(|error| broken(error.to_string()))? {
             return Err(broken("its entries overlap".to_owned()));
@@ -159,9 +161,9 @@ impl<'a> Container<'a> {
         Ok(container)
     }
 
-    /// An entry's content, its checksum verified; stored ones are not copied.
+    /// Reads an entry's content and verifies its checksum; stored entries are not copied.
     ///
-    /// `None` if there is no such entry.
+    /// Returns `None` if there is no such entry.
     pub fn read(&mut self, name: &str, budget: &mut ReadBudget) -> Result<Option<Bytes>, Error> {
         let Some(index) = self.zip.index_for_name(name) else {
             return Ok(None);
@@ -169,7 +171,7 @@ impl<'a> Container<'a> {
         let entry = self
             .zip
             .by_index(index)
-            .map_err(|error| error_in(self.file, name, None, &error.to_string()))?;
+            .map_err(|error| container_error(self.file, name, None, &error.to_string()))?;
         let (size, checksum) = (entry.size(), entry.crc32());
         let at = Some(entry.header_start());
         let content = match entry.compression() {
@@ -180,11 +182,13 @@ impl<'a> Container<'a> {
                 let range = start
                     .zip(end)
                     .filter(|&(_, end)| end <= self.content.len() as u64);
-                let (start, end) = range
-                    .ok_or_else(|| error_in(self.file, name, at, "it ends beyond the file"))?;
+                let (start, end) = range.ok_or_else(|| {
+                    container_error(self.file, name, at, "it ends beyond the file")
+                })?;
                 self.content.slice(start as usize..end as usize)
             }
-            _ => inflate(entry, budget).map_err(|reason| error_in(self.file, name, at, &reason))?,
+            _ => inflate(entry, budget)
+                .map_err(|reason| container_error(self.file, name, at, &reason))?,
         };
         if content.len() as u64 != size || crc32fast::hash(&content) != checksum {
             return Err(self.error(name, "its checksum or size is not the recorded one"));
@@ -192,16 +196,16 @@ impl<'a> Container<'a> {
         Ok(Some(content))
     }
 
-    /// An error about one entry.
+    /// Returns an error about one entry.
     pub fn error(&mut self, entry: &str, reason: &str) -> Error {
         let index = self.zip.index_for_name(entry);
         let found = index.and_then(|index| self.zip.by_index_raw(index).ok());
         let offset = found.map(|entry| entry.header_start());
-        error_in(self.file, entry, offset, reason)
+        container_error(self.file, entry, offset, reason)
     }
 }
 
-fn error_in(file: &str, entry: &str, offset: Option<u64>, reason: &str) -> Error {
+fn container_error(file: &str, entry: &str, offset: Option<u64>, reason: &str) -> Error {
     Error::Container {
         file: file.to_owned(),
         entry: entry.to_owned(),
@@ -221,8 +225,8 @@ fn inflate(entry: impl Read, budget: &mut ReadBudget) -> Result<Bytes, String> {
     Ok(content.into())
 }
 
-/// Reads what of a WACZ is used, also of those in it, as a collection is exported; refuses one whose
-/// directory lacks a listed resource.
+/// Reads the used parts of a WACZ, including WACZ files nested in it, as exported collections have
+/// them. Refuses one whose directory lacks a listed resource.
 pub fn read(file: &str, content: &Bytes, budget: &mut ReadBudget) -> Result<Wacz, Error> {
     read_one(file, content, budget, NESTED_LEVELS_MAX)
 }
@@ -284,7 +288,7 @@ fn read_one(
     Ok(wacz)
 }
 
-/// Whether a name has this ending, in any case.
+/// Whether `name` has this ending, in any case.
 fn has_ending(name: &str, ending: &str) -> bool {
     name.to_ascii_lowercase().ends_with(ending)
 }
@@ -315,7 +319,7 @@ fn read_package(container: &mut Container<'_>, budget: &mut ReadBudget) -> Resul
     Package::read(&json).map_err(|error| container.error(NAME, &error.to_string()))
 }
 
-/// The first page of `pages/pages.jsonl`, whose first line is its header.
+/// Returns the first page of `pages/pages.jsonl`, whose first line is its header.
 fn first_page(
     container: &mut Container<'_>,
     budget: &mut ReadBudget,

@@ -1,8 +1,8 @@
-//! Whether an exchange is whole: the one check that follows every import and every read.
+//! Checks whether an exchange is complete, after every import and every read.
 //!
-//! What a message declares is compared with what is there: the length, the content coding. A body
-//! that is not whole would be replayed as if it were, so that its exchange is left out; what can be
-//! put right is put right, and told.
+//! What a message declares is compared with its content: the length, the content coding. An
+//! incomplete body would be replayed as if it were complete, so its exchange is left out; what can
+//! be corrected is corrected and noted.
 
 use std::collections::HashSet;
 use std::io::{ErrorKind, Read};
@@ -19,13 +19,14 @@ use crate::exchange::Exchange;
 use crate::exchange::header::Header;
 use crate::url::Url;
 
-/// So much of a body shows whether it is a text.
-const BEGIN_BYTES: usize = 4096;
-/// What a decoder reads and gives of what only looks like its coding, before it breaks, is less.
-const BYTES_OF_NONE_MAX: u64 = 256;
-/// The first bytes of files that servers send, and of what was coded otherwise: a coded body begins
-/// like one of them once in millions.
-const FILE_MARKS: &[&[u8]] = &[
+/// The bytes of a body that are inspected to detect a text.
+const SNIFF_BYTES: usize = 4096;
+/// The bound on what a decoder reads and yields, before it fails, from content that only resembles
+/// its coding.
+const FALSE_MATCH_BYTES_MAX: u64 = 256;
+/// Magic numbers of files that servers send, and of other codings: a coded body begins like one of
+/// them once in millions.
+const FILE_MAGIC: &[&[u8]] = &[
     b"\x89PNG",
     b"\xff\xd8\xff",
     b"GIF8",
@@ -48,11 +49,11 @@ const BUFFER_BYTES: usize = 16 << 10;
 
 const PARTIAL_CONTENT: u16 = 206;
 
-pub const ALONE_NOT_MODIFIED: &str = "it has the status 304 and no body, which the browser had already; \
+pub const LONE_NOT_MODIFIED: &str = "it has the status 304 and no body, which the browser had already; \
                                       record it with an empty cache";
 
-/// Puts `exchange` right where that can be done, and returns what was changed; the error is why it
-/// is not whole.
+/// Corrects `exchange` where possible and returns what was changed; the error states why it is
+/// incomplete.
 pub fn check(exchange: &mut Exchange, budget: &mut ReadBudget) -> Result<Option<String>, String> {
     if let Some(reason) = exchange.response_header("non-authoritative-reason") {
         return Err(format!(
@@ -64,7 +65,7 @@ pub fn check(exchange: &mut Exchange, budget: &mut ReadBudget) -> Result<Option<
         return Ok(None);
     }
     let mut end = None;
-    let codings = drop_codings_it_lacks(exchange, budget, &mut end);
+    let codings = drop_absent_codings(exchange, budget, &mut end);
     if codings.is_some() {
         return Ok(codings);
     }
@@ -86,9 +87,9 @@ pub fn check(exchange: &mut Exchange, budget: &mut ReadBudget) -> Result<Option<
     )))
 }
 
-/// Which of `exchanges` are answers of 304 to who has the body, where no other one has it: they
-/// would answer a browser that has nothing.
-pub fn alone_not_modified(exchanges: &[Exchange]) -> Vec<bool> {
+/// Marks the `exchanges` with status 304 whose URL has no other response: they would answer a
+/// browser that has nothing cached.
+pub fn find_lone_not_modified(exchanges: &[Exchange]) -> Vec<bool> {
     const NOT_MODIFIED: u16 = 304;
     if exchanges
         .iter()
@@ -104,7 +105,7 @@ pub fn alone_not_modified(exchanges: &[Exchange]) -> Vec<bool> {
     exchanges.iter().map(is_alone).collect()
 }
 
-/// Sets `Content-Length`, where there is one, to the body's.
+/// Sets `Content-Length`, if present, to the body's length.
 pub fn correct_length(headers: &mut [Header], body: &[u8]) {
     let length = Bytes::from(body.len().to_string());
     let lengths = headers
@@ -113,8 +114,9 @@ pub fn correct_length(headers: &mut [Header], body: &[u8]) {
     lengths.for_each(|header| header.value = length.clone());
 }
 
-/// The length that the message declares of the body as it stands; none where it does not matter:
-/// chunks end by themselves, and a recorder that undid a coding leaves the length of what was sent.
+/// Returns the length that the message declares for the body as stored, or `None` if it does not
+/// apply: chunked bodies end by themselves, and a recorder that decoded the body leaves the coded
+/// length.
 fn declared_bytes(exchange: &Exchange) -> Option<u64> {
     let headers = || exchange.response_headers.iter();
     let is_of_another = |header: &Header| {
@@ -137,8 +139,8 @@ fn number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| is_digits)
 }
 
-/// Refuses a coded body that is cut or damaged: nothing else says how long it is. `end`: of the
-/// decoder of its last coding, where that ran.
+/// Refuses a coded body that is cut off or damaged, which no other field reveals. `end` is the
+/// result of the decoder of its last coding, if that ran.
 fn check_coded(
     exchange: &Exchange,
     end: Option<End>,
@@ -147,17 +149,17 @@ fn check_coded(
     let all = declared_codings(exchange);
     let last = coding::codings(&all).next_back().unwrap_or("");
     let body = &exchange.body[..];
-    // A range ends where it was asked to.
+    // A range ends where the request asked, not with the coding.
     if exchange.status == PARTIAL_CONTENT || body.is_empty() {
         return Ok(());
     }
     let end = match last.to_ascii_lowercase().as_str() {
         "gzip" | "x-gzip" if begins_as_gzip(body) => {
-            let attempt = ungzip(body, budget.looks_left());
-            budget.look(attempt.decoded_bytes);
+            let attempt = ungzip(body, budget.sniff_bytes_left());
+            budget.spend_sniff(attempt.decoded_bytes);
             attempt.end
         }
-        "zstd" if begins_as_zstd(body) => match end_of_zstd(body) {
+        "zstd" if begins_as_zstd(body) => match find_zstd_end(body) {
             End::Whole | End::Early if is_damaged_zstd(body, budget) => End::Broken,
             end => end,
         },
@@ -171,7 +173,7 @@ fn check_coded(
     }
 }
 
-/// The codings that all fields declare, as one list.
+/// Returns the codings that all fields declare, as one list.
 fn declared_codings(exchange: &Exchange) -> String {
     let fields = exchange.response_headers.iter();
     let fields = fields.filter(|header| header.is("content-encoding"));
@@ -179,10 +181,10 @@ fn declared_codings(exchange: &Exchange) -> String {
     all.join(",")
 }
 
-/// Takes the codings from the fields that the body does not have: a recorder undid them and kept
-/// the field, and a browser would show nothing. `end` becomes that of the decoder of the last one,
-/// where it has no mark and was tried.
-fn drop_codings_it_lacks(
+/// Removes codings that the body does not have from the fields: a recorder decoded the body but
+/// kept the field, which a browser could not display. Sets `end` to the result of the last coding's
+/// decoder, if that coding has no magic number and was tried.
+fn drop_absent_codings(
     exchange: &mut Exchange,
     budget: &mut ReadBudget,
     end: &mut Option<End>,
@@ -191,12 +193,12 @@ fn drop_codings_it_lacks(
     if exchange.body.is_empty() || coding::is_identity(&all) {
         return None;
     }
-    // A range of a coded body begins as nothing does.
+    // A range of a coded body has no recognisable beginning.
     if exchange.status == PARTIAL_CONTENT && !is_text(&exchange.body) {
         return None;
     }
     let names: Vec<&str> = coding::codings(&all).collect();
-    let has = codings_it_has(&names, exchange, budget, end)?;
+    let has = count_codings_present(&names, exchange, budget, end)?;
     let lacks = names[..names.len() - has].join(", ");
     let mut kept = names[names.len() - has..].join(", ");
     let mut now = "say so no more".to_owned();
@@ -221,8 +223,9 @@ fn drop_codings_it_lacks(
     ))
 }
 
-/// How many of the codings, the last ones, the body has; none where it has all or nobody knows.
-fn codings_it_has(
+/// Returns how many of the codings, counted from the last, the body has; `None` if it has all or it
+/// cannot be determined.
+fn count_codings_present(
     names: &[&str],
     exchange: &Exchange,
     budget: &mut ReadBudget,
@@ -232,21 +235,21 @@ fn codings_it_has(
     if !has_coding(last, &exchange.body, budget, end)? {
         return Some(0);
     }
-    let mut body =
-        coding::decode(last, &exchange.body, budget.looks_left()).filter(|_| names.len() > 1)?;
+    let mut body = coding::decode(last, &exchange.body, budget.sniff_bytes_left())
+        .filter(|_| names.len() > 1)?;
     for (count, name) in names.iter().rev().enumerate().skip(1) {
         let content = body.ok()?;
-        budget.look(content.len() as u64);
+        budget.spend_sniff(content.len() as u64);
         if !has_coding(name, &content, budget, &mut None)? {
             return Some(count);
         }
-        body = coding::decode(name, &content, budget.looks_left())?;
+        body = coding::decode(name, &content, budget.sniff_bytes_left())?;
     }
     None
 }
 
-/// Whether a body is one in this coding, cut and damaged ones too; none where the coding is not
-/// known here. `end` becomes the decoder's, of a coding without a mark.
+/// Whether a body is in this coding, even if cut off or damaged; `None` if the coding is not
+/// supported. Sets `end` to the decoder's result for a coding without a magic number.
 fn has_coding(
     name: &str,
     body: &[u8],
@@ -260,19 +263,19 @@ fn has_coding(
     match name.to_ascii_lowercase().as_str() {
         "gzip" | "x-gzip" => Some(begins_as_gzip(body)),
         "zstd" => Some(begins_as_zstd(body)),
-        // These have no mark, so that all is decoded.
-        "deflate" => Some(
-            [true, false]
-                .into_iter()
-                .any(|is_wrapped| is_in(inflate(body, is_wrapped, budget.looks_left()), budget)),
-        ),
-        "br" => Some(is_in(unbrotli(body, budget.looks_left()), budget)),
+        // These have no magic number, so the whole body is decoded.
+        "deflate" => {
+            Some([true, false].into_iter().any(|is_wrapped| {
+                is_in(inflate(body, is_wrapped, budget.sniff_bytes_left()), budget)
+            }))
+        }
+        "br" => Some(is_in(unbrotli(body, budget.sniff_bytes_left()), budget)),
         _ => None,
     }
 }
 
-/// The coding that a body shows by its mark and by what checks it, whatever the fields say; none of
-/// what is a file in that format.
+/// Returns the coding that a body shows by its magic number and its checks, whatever the fields
+/// declare; `None` for a file in that format.
 fn coding_by_mark(exchange: &Exchange, budget: &mut ReadBudget) -> Option<&'static str> {
     let media_type = exchange.response_header("content-type").unwrap_or("");
     let media_type = media_type.to_ascii_lowercase();
@@ -283,32 +286,32 @@ fn coding_by_mark(exchange: &Exchange, budget: &mut ReadBudget) -> Option<&'stat
         return None;
     }
     let body = &exchange.body[..];
-    let bytes_max = budget.looks_left();
+    let bytes_max = budget.sniff_bytes_left();
     let attempt = match body {
         _ if begins_as_gzip(body) => ungzip(body, bytes_max),
         [0x78, ..] => inflate(body, true, bytes_max),
         _ => return None,
     };
-    budget.look(attempt.decoded_bytes);
+    budget.spend_sniff(attempt.decoded_bytes);
     let is_whole = attempt.end == End::Whole;
     is_whole.then_some(if body[0] == 0x78 { "deflate" } else { "gzip" })
 }
 
-/// Whether a member begins here (RFC 1952, section 2.3): the mark, the one method and no flag that
-/// is reserved.
+/// Whether `body` begins with a gzip member (RFC 1952, section 2.3): the magic number, the only
+/// method and no reserved flag.
 fn begins_as_gzip(body: &[u8]) -> bool {
     let flags = body.get(3).copied().unwrap_or(0);
     let mark = b"\x1f\x8b\x08";
     body.len() > 1 && mark[..body.len().min(3)] == body[..body.len().min(3)] && flags & 0xe0 == 0
 }
 
-/// Whether a frame of data begins here, or one to skip (RFC 8878, section 3.1).
+/// Whether `body` begins with a zstd frame or a skippable frame (RFC 8878, section 3.1).
 fn begins_as_zstd(body: &[u8]) -> bool {
     let is_skipped = body.len() > 3 && body[0] & 0xf0 == 0x50 && body[1..4] == *b"\x2a\x4d\x18";
     body.starts_with(ZSTD_MAGIC) || is_skipped
 }
 
-/// How far a decoder comes with a body.
+/// How far a decoder gets with a body.
 struct Attempt {
     end: End,
     read_bytes: usize,
@@ -317,44 +320,44 @@ struct Attempt {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// The body is what the coding has, to its last byte.
+    /// The body is complete in the coding, to its last byte.
     Whole,
-    /// More follows what the coding has.
+    /// The coding ends before the body does.
     Early,
     /// The body ends before the coding does.
     Cut,
-    /// What stands there is none.
+    /// The content is invalid in the coding.
     Broken,
-    /// No more was decoded.
+    /// The limit of decoded bytes was reached.
     Beyond,
-    /// Nobody here can decode it.
+    /// The decoder does not support this variant.
     Unknown,
 }
 
 impl Attempt {
-    /// Whether a body with which a decoder came so far is in the coding. One that is not whole may
-    /// be cut, damaged or followed by something, unless it is seen to be something else.
+    /// Whether a body on which a decoder got this far is in the coding. An incomplete one may be
+    /// cut off, damaged or followed by something, unless it is recognised as something else.
     fn is_in_coding(&self, body: &[u8], budget: &mut ReadBudget) -> bool {
-        budget.look(self.decoded_bytes);
+        budget.spend_sniff(self.decoded_bytes);
         let may_be = match self.end {
             End::Whole | End::Beyond => return true,
             End::Early => self.read_bytes > body.len() / 2,
             End::Cut | End::Unknown => true,
             // A decoder may hold back what it has decoded.
             End::Broken => {
-                self.decoded_bytes >= BYTES_OF_NONE_MAX
-                    || self.read_bytes as u64 >= BYTES_OF_NONE_MAX
+                self.decoded_bytes >= FALSE_MATCH_BYTES_MAX
+                    || self.read_bytes as u64 >= FALSE_MATCH_BYTES_MAX
             }
         };
-        may_be && !is_text(body) && !FILE_MARKS.iter().any(|mark| body.starts_with(mark))
+        may_be && !is_text(body) && !FILE_MAGIC.iter().any(|mark| body.starts_with(mark))
     }
 }
 
-/// Whether a body is a text in UTF-8 or in a charset of one or two bytes a letter: without control
-/// characters, of which a coded body of that length has some, or mostly in ASCII.
+/// Whether a body is a text in UTF-8 or in a charset of one or two bytes per letter: without
+/// control characters, which any coded body of that length contains, or mostly ASCII.
 fn is_text(body: &[u8]) -> bool {
     const LONG_BYTES: usize = 256;
-    let begin = &body[..body.len().min(BEGIN_BYTES)];
+    let begin = &body[..body.len().min(SNIFF_BYTES)];
     let is_control = |byte: &u8| matches!(byte, 0..=8 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
     let ascii = begin.iter().filter(|byte| byte.is_ascii()).count();
     let is_likely = begin.len() >= LONG_BYTES || ascii * 4 >= begin.len() * 3;
@@ -367,7 +370,7 @@ fn ungzip(body: &[u8], bytes_max: u64) -> Attempt {
     let mut decoded_bytes = 0;
     let end = loop {
         match decoder.read(&mut decoded) {
-            // What follows a member is another one, or what browsers pass over.
+            // What follows a member is another one, or is skipped by browsers.
             Ok(0) => break End::Whole,
             Ok(more) => decoded_bytes += more as u64,
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => break End::Cut,
@@ -385,9 +388,9 @@ fn ungzip(body: &[u8], bytes_max: u64) -> Attempt {
     }
 }
 
-/// Returns how frames end by the lengths that they and their blocks declare (RFC 8878, section 3.1),
-/// without decoding them.
-fn end_of_zstd(body: &[u8]) -> End {
+/// Determines how the frames end from the lengths that they and their blocks declare (RFC 8878,
+/// section 3.1), without decoding them.
+fn find_zstd_end(body: &[u8]) -> End {
     const SKIPPED_HEAD_BYTES: usize = 8;
     const CHECKSUM_BYTES: usize = 4;
     let mut rest = body;
@@ -412,7 +415,7 @@ fn end_of_zstd(body: &[u8]) -> End {
                 return End::Cut;
             };
             at += 3 + match head >> 1 & 3 {
-                // One byte that is repeated.
+                // An RLE block: one byte that is repeated.
                 1 => 1,
                 3 => return End::Broken,
                 _ => head >> 3,
@@ -433,14 +436,14 @@ fn end_of_zstd(body: &[u8]) -> End {
     }
 }
 
-/// Returns whether frames of sound lengths cannot be decoded, or differ from their checksums. What
-/// follows the last frame does not count, as browsers pass over it.
+/// Whether frames with valid lengths cannot be decoded, or differ from their checksums. What
+/// follows the last frame is ignored, as in browsers.
 fn is_damaged_zstd(body: &[u8], budget: &mut ReadBudget) -> bool {
     let mut decoded_bytes = 0;
-    let end = coding::decode_zstd(body, budget.looks_left(), |decoded| {
+    let end = coding::decode_zstd(body, budget.sniff_bytes_left(), |decoded| {
         decoded_bytes += decoded.len() as u64;
     });
-    budget.look(decoded_bytes);
+    budget.spend_sniff(decoded_bytes);
     matches!(end, Err(coding::ZstdError::Damaged(_)))
 }
 
@@ -491,7 +494,8 @@ fn unbrotli(body: &[u8], bytes_max: u64) -> Attempt {
             BrotliResult::ResultSuccess if left_bytes == 0 => break End::Whole,
             BrotliResult::ResultSuccess => break End::Early,
             BrotliResult::NeedsMoreInput => break End::Cut,
-            // It cannot be decoded here, which is no proof that it is something else.
+            // This decoder does not support it, which does not prove that the content is something
+            // else.
             BrotliResult::ResultFailure if coding::has_large_window(body) => break End::Unknown,
             BrotliResult::ResultFailure => break End::Broken,
             BrotliResult::NeedsMoreOutput if decoded_bytes as u64 > bytes_max => break End::Beyond,

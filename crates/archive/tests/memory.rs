@@ -1,4 +1,4 @@
-//! Small files whose records would take much memory are refused before they do.
+//! Small files whose records would take much memory are refused early.
 
 #[path = "all/support/mod.rs"]
 mod support;
@@ -8,13 +8,13 @@ use support::{gzip, open, page, record, response};
 
 const A: &str = "https://a.test/";
 
-/// 2,000 fields of three bytes each, as many as a head may have.
+/// Builds a response with 2,000 fields of three bytes each, as many as a head may have.
 fn response_of_many_fields(id: &str) -> Vec<u8> {
     let message = format!("HTTP/1.1 200 OK\r\n{}\r\n", "a:\n".repeat(2_000));
     response(id, A, &[], &message)
 }
 
-/// The record at which `opened` was refused for its memory.
+/// Returns the record at which `opened` was refused for its memory.
 fn refused_at(opened: Result<Site, Error>) -> u64 {
     match opened {
         Err(Error::Damaged {
@@ -37,7 +37,7 @@ fn many_fields_count_for_what_they_take() {
     let site = open(&[gzip(&some)]).unwrap();
     assert_eq!(site.exchanges().len(), 100);
     assert_eq!(site.exchanges()[99].response_headers.len(), 2_000);
-    // 24 MB, but 700 as lists of fields.
+    // 24 MB in the file, but 700 MB as lists of fields.
     let refused = refused_at(open(&[gzip(&some.repeat(40))]));
     assert!((300..700).contains(&refused), "{refused}");
 }
@@ -101,15 +101,15 @@ fn fields_of_web_page_replay_count_too() {
     assert!(error.contains("bytes of memory, the bound"), "{error}");
 }
 
-/// What is said of a file that is refused, or the number of its exchanges.
-fn imported(format: Format, content: Vec<u8>) -> Result<usize, String> {
+/// Returns the number of imported exchanges, or the message of a refused file.
+fn import_count(format: Format, content: Vec<u8>) -> Result<usize, String> {
     let imported = import_content(format, content.into());
     imported
         .map(|imported| imported.exchanges.len())
         .map_err(|error| error.to_string())
 }
 
-/// A typed netstring.
+/// Encodes a typed netstring.
 fn netstring(kind: char, payload: &str) -> String {
     format!("{}:{payload}{kind}", payload.len())
 }
@@ -121,7 +121,7 @@ fn dictionary(entries: &[(&str, String)]) -> String {
     netstring('}', &entries.collect::<String>())
 }
 
-/// A flow of mitmproxy's for `https://a.test/PATH`, with `headers` as its response's list.
+/// Builds a mitmproxy flow for `https://a.test/PATH`, with `headers` as its response's list.
 fn flow(path: &str, headers: &str) -> String {
     let text = |text: &str| netstring(',', text);
     let request = dictionary(&[
@@ -145,18 +145,18 @@ fn flow(path: &str, headers: &str) -> String {
 }
 
 #[test]
-fn flows_of_mitmproxy_are_read_where_they_stand() {
+fn flows_of_mitmproxy_are_read_in_place() {
     let field = netstring(']', &(netstring(',', "a") + &netstring(',', "")));
     assert_eq!(
-        imported(Format::Mitmproxy, flow("/", &field.repeat(2_000)).into()),
+        import_count(Format::Mitmproxy, flow("/", &field.repeat(2_000)).into()),
         Ok(1)
     );
-    // Beyond what a head may have, and beside it what nobody asks for.
+    // More fields than a head may have, in a flow that is left out.
     let long = flow("/", &field.repeat(2_001)) + &flow("/", "");
-    assert_eq!(imported(Format::Mitmproxy, long.into()), Ok(1));
+    assert_eq!(import_count(Format::Mitmproxy, long.into()), Ok(1));
     let ignored = netstring(']', &netstring('~', "").repeat(1 << 20));
     assert_eq!(
-        imported(Format::Mitmproxy, (ignored + &flow("/", "")).into()),
+        import_count(Format::Mitmproxy, (ignored + &flow("/", "")).into()),
         Ok(1)
     );
 }
@@ -164,12 +164,12 @@ fn flows_of_mitmproxy_are_read_where_they_stand() {
 #[test]
 fn exchanges_are_counted_while_a_file_is_read() {
     let flows = flow("/", "").repeat(100_001);
-    let error = imported(Format::Mitmproxy, flows.into()).unwrap_err();
+    let error = import_count(Format::Mitmproxy, flows.into()).unwrap_err();
     assert!(error.contains("more than 100000 exchanges"), "{error}");
     let entry = r#"{"request":{"method":"GET","url":"https://a.test/"},"response":{"status":200}}"#;
     let entries = vec![entry; 100_001].join(",");
     let har = format!(r#"{{"log":{{"entries":[{entries}]}}}}"#);
-    let error = imported(Format::Har, har.into()).unwrap_err();
+    let error = import_count(Format::Har, har.into()).unwrap_err();
     assert!(
         error.contains("entry 100000, https://a.test/: it has more than 100000"),
         "{error}"
@@ -183,33 +183,33 @@ fn fields_of_a_har_are_counted_while_it_is_read() {
             r#"{{"request":{{"method":"GET","url":"https://a.test/"}},
              "response":{{"status":200,"headers":[{headers}]}}}}"#
         );
-        imported(
+        import_count(
             Format::Har,
             format!(r#"{{"log":{{"entries":[{entry}]}}}}"#).into(),
         )
     };
     let fields = |count: usize| vec![r#"{"name":"a","value":""}"#; count].join(",");
     assert_eq!(har(&fields(1_999)), Ok(1));
-    // Beyond what a head may have: such an exchange is left out.
+    // More fields than a head may have: the exchange is left out.
     assert_eq!(har(&fields(2_001)), Ok(0));
-    // One field on many lines becomes many: such an exchange is left out.
+    // One field of many lines becomes many fields: the exchange is left out.
     let lines = format!(r#"{{"name":"a","value":"{}"}}"#, r"\nb".repeat(100_000));
     assert_eq!(har(&lines), Ok(0));
 }
 
 #[test]
-fn what_made_the_browser_ask_may_be_anything_and_is_not_kept() {
+fn initiators_of_any_kind_are_read_and_not_stored() {
     let deep = "[".repeat(100) + &"]".repeat(100);
     for initiator in ["[0,0]", r#"{"url":[[]]}"#, r#""x""#, &deep] {
         let har = format!(
             r#"{{"log":{{"entries":[{{"request":{{"method":"GET","url":"https://a.test/"}},
              "response":{{"status":200}},"_initiator":{initiator}}}]}}}}"#
         );
-        assert_eq!(imported(Format::Har, har.into()), Ok(1), "{initiator}");
+        assert_eq!(import_count(Format::Har, har.into()), Ok(1), "{initiator}");
     }
 }
 
-/// A field of a protobuf message, of wire type 2.
+/// Encodes a field of a protobuf message, of wire type 2.
 fn protobuf(number: u8, content: &[u8]) -> Vec<u8> {
     let mut field = vec![number << 3 | 2];
     let mut length = content.len();
@@ -233,11 +233,11 @@ fn fields_of_mahimahi_are_counted_and_unknown_ones_not_kept() {
     };
     let unknown = [0x48, 0].repeat(1 << 20);
     let file = [unknown, with_fields(2_000)].concat();
-    assert_eq!(imported(Format::Mahimahi, file), Ok(1));
-    let error = imported(Format::Mahimahi, with_fields(2_001)).unwrap_err();
+    assert_eq!(import_count(Format::Mahimahi, file), Ok(1));
+    let error = import_count(Format::Mahimahi, with_fields(2_001)).unwrap_err();
     assert!(error.contains("more than 2000 fields"), "{error}");
     let endless = protobuf(5, &line(&[b'a'; 2 << 20]));
-    let error = imported(Format::Mahimahi, [request.clone(), endless].concat()).unwrap_err();
+    let error = import_count(Format::Mahimahi, [request.clone(), endless].concat()).unwrap_err();
     assert!(error.contains("its first line has more than"), "{error}");
 }
 
@@ -248,7 +248,7 @@ fn small_chunks_are_joined_without_a_list_of_them() {
     let message = format!("{head}{chunks}0\r\n\r\n");
     let site = open(&[gzip(&response("1", A, &[], &message))]).unwrap();
     assert_eq!(site.exchanges()[0].body.len(), 500_000);
-    // A body of 24 MB, inflated and joined twice, is more than a small file may become.
+    // A body of 24 MB, inflated and joined twice, exceeds the budget of a small file.
     let chunk = format!("100000\r\n{}\r\n", "a".repeat(1 << 20));
     let message = format!("{head}{}0\r\n\r\n", chunk.repeat(24));
     let record = gzip(&response("1", A, &[], &message));
@@ -257,7 +257,7 @@ fn small_chunks_are_joined_without_a_list_of_them() {
 }
 
 #[test]
-fn a_pipe_is_refused_and_nobody_waits() {
+fn a_pipe_is_refused_without_blocking() {
     let pipe = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join(format!("pipe-{}", std::process::id()));
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();

@@ -1,4 +1,4 @@
-//! A list of edits, applied.
+//! Applies a list of edits.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ use crate::finish;
 use crate::report::{Matches, Report};
 use crate::workspace::Workspace;
 
-/// What edits made of a recording.
+/// An edited recording.
 #[derive(Debug)]
 pub struct Edited {
     /// The exchanges, in recorded order.
     pub exchanges: Vec<Exchange>,
-    /// What the browser must not ask for, as URLs in which `*` stands for any characters.
+    /// The URLs that the browser must not request, in which `*` matches any characters.
     pub blocked: Vec<String>,
     /// How often each edit matched, and what changed.
     pub report: Report,
@@ -25,7 +25,9 @@ pub struct Edited {
 /// Applies edits, in order, to the exchanges of a recording whose start is `main_url`.
 ///
 /// # Errors
-/// Where an edit matches nothing, or cannot be done without damage; the first such edit is named.
+///
+/// Fails if an edit matches nothing, or cannot be applied without damage; names the first such
+/// edit.
 pub fn apply(exchanges: Vec<Exchange>, main_url: &Url, edits: &[Edit]) -> Result<Edited, Error> {
     let mut workspace = Workspace::new(exchanges, main_url);
     let mut report = Report::default();

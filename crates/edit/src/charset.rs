@@ -1,4 +1,4 @@
-//! Texts in the charset that they are in: what is not edited stays byte by byte.
+//! Edits texts in their own charset, so that unedited bytes stay as they are.
 
 use std::borrow::Cow;
 
@@ -7,12 +7,14 @@ use memchr::memmem;
 
 use crate::error::Reason;
 
-/// A document's first bytes in which a charset is declared (WHATWG HTML, "prescan a byte stream").
+/// The length of a document's beginning that browsers search for a charset (WHATWG HTML, "prescan a
+/// byte stream"), bytes.
 pub const PRESCAN_BYTES: usize = 1024;
 
-/// The charset of a text: its byte order mark, else what its fields say, else `declared` inside it;
-/// else UTF-8 where it can be that, else windows-1252, which any bytes are.
-pub fn charset_of(
+/// Returns the charset of a text: that of its byte order mark, else of its fields, else of a
+/// declaration inside it, which `declared` finds; else UTF-8 if the bytes are valid, else
+/// windows-1252, in which any bytes are.
+pub fn detect_charset(
     content_type: Option<&str>,
     body: &[u8],
     declared: impl FnOnce(&[u8]) -> Option<&'static Encoding>,
@@ -28,7 +30,7 @@ pub fn charset_of(
     named.or_else(|| declared(body)).unwrap_or_else(guess)
 }
 
-/// The charset that a media type's parameter names.
+/// Returns the charset in a media type's parameter.
 pub fn label_in(content_type: &str) -> Option<&'static Encoding> {
     let at = content_type.to_ascii_lowercase().find("charset=")?;
     let label = content_type[at + "charset=".len()..].trim_start_matches(['"', '\'', ' ']);
@@ -38,7 +40,7 @@ pub fn label_in(content_type: &str) -> Option<&'static Encoding> {
     Encoding::for_label(&label.as_bytes()[..end])
 }
 
-/// The charset that a style sheet's first rule names (CSS Syntax 3, section 3.2).
+/// Returns the charset in a style sheet's first rule (CSS Syntax 3, section 3.2).
 pub fn declared_in_css(body: &[u8]) -> Option<&'static Encoding> {
     let rest = body.strip_prefix(b"@charset \"")?;
     let rest = &rest[..rest.len().min(PRESCAN_BYTES)];
@@ -46,13 +48,13 @@ pub fn declared_in_css(body: &[u8]) -> Option<&'static Encoding> {
     ascii_compatible(Encoding::for_label(&rest[..end])?)
 }
 
-/// What a declaration that could be read as ASCII means: it is not UTF-16.
+/// Returns the meaning of a declaration that was readable as ASCII, so that it cannot be UTF-16.
 pub fn ascii_compatible(encoding: &'static Encoding) -> Option<&'static Encoding> {
     let is_utf_16 = encoding == UTF_16LE || encoding == UTF_16BE;
     Some(if is_utf_16 { UTF_8 } else { encoding })
 }
 
-/// The whole text, where encoding it again gives the same bytes.
+/// Decodes the whole text, if encoding it again gives the same bytes.
 pub fn decode<'a>(encoding: &'static Encoding, body: &'a [u8]) -> Result<Cow<'a, str>, Reason> {
     let refused = || {
         format!(
@@ -70,7 +72,7 @@ pub fn decode<'a>(encoding: &'static Encoding, body: &'a [u8]) -> Result<Cow<'a,
     Ok(text)
 }
 
-/// The text's bytes; refused where the charset lacks a character.
+/// Encodes the text; fails if the charset lacks a character.
 pub fn encode<'a>(encoding: &'static Encoding, text: &'a str) -> Result<Cow<'a, [u8]>, Reason> {
     if encoding == UTF_16LE {
         return Ok(text.encode_utf16().flat_map(u16::to_le_bytes).collect());
@@ -89,8 +91,8 @@ pub fn encode<'a>(encoding: &'static Encoding, text: &'a str) -> Result<Cow<'a, 
     Ok(bytes)
 }
 
-/// Replaces every `text` by `with` and returns how often; bytes that are no text stay where the
-/// charset allows to see that.
+/// Replaces every `text` by `with` and returns the number of replacements. Invalid bytes stay, if
+/// the charset allows to tell them apart.
 pub fn replace(
     encoding: &'static Encoding,
     body: &[u8],
@@ -107,7 +109,7 @@ pub fn replace(
     Ok((encode(encoding, &replaced)?.into_owned(), found))
 }
 
-/// Replaces every `old` by `new` and returns how often.
+/// Replaces every `old` by `new` and returns the number of replacements.
 pub fn replace_bytes(body: &[u8], old: &[u8], new: &[u8]) -> (Vec<u8>, usize) {
     let mut replaced = Vec::with_capacity(body.len() + new.len());
     let (mut copied, mut found) = (0, 0);
@@ -130,7 +132,7 @@ mod tests {
     #[test]
     fn a_charset_is_where_browsers_look_for_it() {
         let none = |_: &[u8]| None;
-        let of = |kind, body| charset_of(kind, body, none).name();
+        let of = |kind, body| detect_charset(kind, body, none).name();
         assert_eq!(
             of(Some("text/html; charset=\"Shift_JIS\""), b"x"),
             "Shift_JIS"
@@ -160,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused_or_kept() {
+    fn invalid_text_is_refused_or_kept() {
         assert!(replace(WINDOWS_1253, b"a\xff", "a", "b").is_err());
         let (replaced, found) = replace(UTF_8, b"a\xff", "a", "b").unwrap();
         assert_eq!((&*replaced, found), (&b"b\xff"[..], 1));
@@ -173,7 +175,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_decoded_is_encoded_to_the_same_bytes(body: Vec<u8>) {
+        fn decoded_text_encodes_to_the_same_bytes(body: Vec<u8>) {
             for encoding in [UTF_8, UTF_16LE, UTF_16BE, SHIFT_JIS, GB18030, WINDOWS_1252] {
                 if let Ok(text) = decode(encoding, &body) {
                     prop_assert_eq!(&*encode(encoding, &text).unwrap(), &*body);

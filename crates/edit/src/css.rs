@@ -1,25 +1,25 @@
-//! Style sheets: font faces, and URLs that move with the text.
+//! Style sheets: sets `font-display`, and adjusts relative URLs when a sheet is inlined.
 //!
 //! A scanner of comments, strings, URLs and blocks (CSS Syntax 3, section 4); what it does not
 //! change stays as it is.
 
-/// What stands at a place of a style sheet.
+/// A token of a style sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token {
-    /// A comment, or white space.
-    Nothing,
-    /// A string, its quotes included.
+    /// A comment or white space.
+    Blank,
+    /// A string with its quotes.
     Text,
-    /// `url(` up to its closing parenthesis, where its argument has no quotes.
+    /// `url(` up to its closing parenthesis, with an unquoted argument.
     BareUrl,
-    /// A name, with what begins one: `@font-face`, `url(`, `src`.
+    /// A name, with the character that begins it or ends it: `@font-face`, `url(`, `src`.
     Name,
     /// Any other character.
     Other,
 }
 
-/// Sets `font-display` of every font face to `value`; returns the text, how many were changed and
-/// how many had it already.
+/// Sets `font-display` of every font face to `value`; returns the text, the number of changed faces
+/// and of those that already had the value.
 pub fn set_font_display(css: &str, value: &str) -> (String, usize, usize) {
     let mut changed = String::with_capacity(css.len() + 64);
     let (mut at, mut set, mut had) = (0, 0, 0);
@@ -32,7 +32,7 @@ pub fn set_font_display(css: &str, value: &str) -> (String, usize, usize) {
             continue;
         };
         changed.push_str(&css[at..block.0]);
-        let (face, is_new) = with_display(&css[block.0..block.1], value);
+        let (face, is_new) = set_face_display(&css[block.0..block.1], value);
         changed.push_str(&face);
         at = block.1;
         set += usize::from(is_new);
@@ -41,7 +41,7 @@ pub fn set_font_display(css: &str, value: &str) -> (String, usize, usize) {
     (changed, set, had)
 }
 
-/// Has `moved` say what each relative URL becomes; returns the text.
+/// Replaces each relative URL by the result of `moved`; returns the text.
 pub fn move_urls(css: &str, moved: impl Fn(&str) -> Option<String>) -> String {
     let mut changed = String::with_capacity(css.len() + 64);
     let (mut at, mut is_import, mut is_url) = (0, false, false);
@@ -58,7 +58,7 @@ pub fn move_urls(css: &str, moved: impl Fn(&str) -> Option<String>) -> String {
             Some(url) => changed.push_str(&format!("\"{url}\"")),
             None => changed.push_str(text),
         }
-        if token != Token::Nothing {
+        if token != Token::Blank {
             is_import = token == Token::Name && text.eq_ignore_ascii_case("@import");
             is_url = token == Token::Name && text.eq_ignore_ascii_case("url(");
         }
@@ -67,14 +67,14 @@ pub fn move_urls(css: &str, moved: impl Fn(&str) -> Option<String>) -> String {
     changed
 }
 
-/// A font face's declarations with `font-display` set, and whether that was new.
-fn with_display(face: &str, value: &str) -> (String, bool) {
+/// Returns a font face's declarations with `font-display` set, and whether that changed them.
+fn set_face_display(face: &str, value: &str) -> (String, bool) {
     let (mut at, mut depth, mut begins) = (0, 0_usize, true);
     while at < face.len() {
         let (token, end) = token_at(face, at);
         let text = &face[at..end];
         if begins && token == Token::Name && text.eq_ignore_ascii_case("font-display") {
-            let stop = end_of_declaration(face, end);
+            let stop = find_declaration_end(face, end);
             if face[end..stop].trim_start_matches([':', ' ', '\t']).trim() == value {
                 return (face.to_owned(), false);
             }
@@ -86,7 +86,7 @@ fn with_display(face: &str, value: &str) -> (String, bool) {
             (Token::Other, ")" | "]" | "}") => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if token != Token::Nothing {
+        if token != Token::Blank {
             begins = depth == 0 && text == ";";
         }
         at = end;
@@ -96,7 +96,7 @@ fn with_display(face: &str, value: &str) -> (String, bool) {
     (format!("{face}{separator}font-display:{value}"), true)
 }
 
-fn end_of_declaration(face: &str, mut at: usize) -> usize {
+fn find_declaration_end(face: &str, mut at: usize) -> usize {
     while at < face.len() {
         let (token, end) = token_at(face, at);
         if token == Token::Other && &face[at..end] == ";" {
@@ -107,7 +107,7 @@ fn end_of_declaration(face: &str, mut at: usize) -> usize {
     at
 }
 
-/// Begin and end of what stands between the braces that follow, whether or not the last one is there.
+/// Returns the range between the next braces; the closing one may be missing.
 fn block_after(css: &str, mut at: usize) -> Option<(usize, usize)> {
     let (mut depth, mut begin) = (0_usize, 0);
     while at < css.len() {
@@ -129,17 +129,17 @@ fn block_after(css: &str, mut at: usize) -> Option<(usize, usize)> {
     (depth > 0).then_some((begin, css.len()))
 }
 
-/// What stands at `at`, and where it ends.
+/// Returns the token at `at` and its end.
 fn token_at(css: &str, at: usize) -> (Token, usize) {
     let rest = &css[at..];
     let first = rest.chars().next().unwrap_or(' ');
     if let Some(comment) = rest.strip_prefix("/*") {
         let end = comment.find("*/").map_or(rest.len(), |end| end + 4);
-        return (Token::Nothing, at + end);
+        return (Token::Blank, at + end);
     }
     if first.is_ascii_whitespace() {
         let blanks = rest.find(|letter: char| !letter.is_ascii_whitespace());
-        return (Token::Nothing, at + blanks.unwrap_or(rest.len()));
+        return (Token::Blank, at + blanks.unwrap_or(rest.len()));
     }
     if first == '"' || first == '\'' {
         return (Token::Text, at + string_bytes(rest, first));
@@ -159,7 +159,8 @@ fn token_at(css: &str, at: usize) -> (Token, usize) {
     (Token::Name, at + name + 1)
 }
 
-/// A string ends at its quote or, broken, before the end of its line.
+/// Returns the length of a string up to its quote or, if it is unterminated, up to the end of its
+/// line.
 fn string_bytes(rest: &str, quote: char) -> usize {
     let mut is_escaped = false;
     for (at, letter) in rest.char_indices().skip(1) {
@@ -265,7 +266,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_not_changed_stays(css in "[@a-z(){};:'\"/* \\\\\\n\u{e4}-]{0,40}") {
+        fn unchanged_text_stays(css in "[@a-z(){};:'\"/* \\\\\\n\u{e4}-]{0,40}") {
             prop_assert_eq!(&move_urls(&css, |_| None), &css);
             let (once, set, _) = set_font_display(&css, "swap");
             prop_assert!(set > 0 || once == css);

@@ -1,4 +1,4 @@
-//! What an edit is.
+//! The types of an edit.
 
 use std::path::PathBuf;
 
@@ -8,29 +8,30 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Edit {
-    /// As its author wrote it, for messages and reports.
+    /// The edit as its author wrote it, for messages and reports.
     pub name: String,
-    /// Which objects it changes, a pattern; by default those that the action names.
+    /// A pattern of the objects to change; by default, those that the action names.
     #[serde(rename = "in", default)]
     pub within: Option<String>,
-    /// What it does.
+    /// What the edit does.
     pub action: Action,
 }
 
-/// What an edit does. An `object` is a pattern of URLs, a `target` such a pattern or a CSS selector.
+/// The action of an edit. An `object` is a pattern of URLs, a `target` such a pattern or a CSS
+/// selector.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Action {
-    /// Replaces a text by another one.
+    /// Replaces a text.
     Replace {
-        /// The text as it stands.
+        /// The text to replace.
         text: String,
-        /// The text in its place.
+        /// The replacement.
         with: String,
     },
     /// Inserts markup at the beginning of a document's head.
     InsertHead(String),
-    /// Removes elements with what is in them.
+    /// Removes elements with their content.
     Remove(String),
     /// Defers classic scripts.
     Defer(String),
@@ -44,23 +45,23 @@ pub enum Action {
     Modulepreload(String),
     /// Sets the fetch priority of elements.
     Fetchpriority {
-        /// Which elements.
+        /// The elements.
         target: String,
         /// `high`, `low` or `auto`.
         value: String,
     },
-    /// Loads images and frames when they are near the viewport.
+    /// Loads images and frames lazily.
     Lazy(String),
-    /// Puts a script or style sheet into the document in place of its element.
+    /// Inlines a script or style sheet into the document in place of its element.
     Inline(String),
     /// Sets `font-display` of every font face.
     FontDisplay(String),
-    /// Takes objects away, and has the browser refuse to ask for them.
+    /// Removes objects and blocks requests for them in the browser.
     Block(String),
-    /// Sets a response field, `NAME: VALUE`; without a value it is removed.
+    /// Sets a response field, `NAME: VALUE`; without a value, removes it.
     Header(String),
     /// Sets the content coding, `NAME:LEVEL`.
     Encode(String),
-    /// Replaces the body by a file's.
+    /// Replaces the body by a file's content.
     Body(PathBuf),
 }

@@ -1,8 +1,8 @@
-//! Why edits cannot be applied.
+//! Errors of applying edits.
 
 use eyelevel_units::one_line;
 
-/// Why edits cannot be applied.
+/// An error from applying edits.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -11,18 +11,18 @@ pub enum Error {
     Refused {
         /// The edit, as its author wrote it.
         edit: String,
-        /// What is wrong, and what to do.
+        /// The problem and the remedy.
         reason: String,
     },
-    /// What follows from the edits cannot be done.
+    /// A consequence of the edits cannot be applied to an object.
     #[error("cannot edit {}: {}", one_line(url), one_line(reason))]
     Object {
         /// The object that would change.
         url: String,
-        /// What is wrong, and what to do.
+        /// The problem and the remedy.
         reason: String,
     },
 }
 
-/// Why one edit or one object is refused, without its name: whoever knows it adds it.
+/// Why one edit or one object is refused, without its name, which the caller adds.
 pub type Reason = String;

@@ -1,4 +1,4 @@
-//! What follows from edits: lines in heads, integrity hashes, policies, codings.
+//! Applies the consequences of edits: lines in heads, integrity hashes, policies, codings.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use bytes::Bytes;
 use eyelevel_archive::Url;
 
 use crate::error::{Error, Reason};
-use crate::integrity::{Renamed, hashes_of, named_in, rename};
+use crate::integrity::{Renamed, compute_hashes, find_hashes, rename};
 use crate::markup::elements::{self, Outcome, Target};
 use crate::markup::scan::scan;
 use crate::markup::{Page, head};
@@ -15,12 +15,12 @@ use crate::policy::{Inline, permit};
 use crate::report::Report;
 use crate::workspace::{Object, Workspace};
 
-/// Texts whose hashes stand in texts whose hashes stand in texts: real pages have two levels.
+/// The most levels of texts that contain hashes of other texts; real pages have two.
 const ROUNDS_MAX: usize = 16;
 
 const POLICY: &str = "content-security-policy";
 
-/// Does what follows from edits, and notes it.
+/// Applies the consequences of edits and adds them to `report`.
 pub fn finish(workspace: &mut Workspace, report: &mut Report) -> Result<(), Error> {
     for (index, markup) in std::mem::take(&mut workspace.heads) {
         let inserted = insert(workspace, index, &markup);
@@ -56,19 +56,19 @@ fn insert(workspace: &mut Workspace, index: usize, markup: &str) -> Result<(), R
     Ok(())
 }
 
-/// Computes the hashes of changed objects again, in the texts and fields that name them; returns how
-/// many.
+/// Recomputes the hashes of changed objects in the texts and fields that contain them; returns
+/// their number.
 fn update_integrity(workspace: &mut Workspace) -> Result<usize, Error> {
     if !workspace.objects.iter().any(|object| object.is_edited()) {
         return Ok(0);
     }
-    let holders = holders_of_hashes(workspace);
+    let holders = find_hash_holders(workspace);
     if holders.is_empty() {
         return Ok(0);
     }
     let mut before = Renamed::new();
     for _ in 0..ROUNDS_MAX {
-        let renamed = renamed_hashes(workspace, &holders)?;
+        let renamed = map_hashes(workspace, &holders)?;
         if renamed == before {
             return Ok(rename_in_fields(workspace, &renamed)
                 + holders
@@ -89,15 +89,16 @@ fn update_integrity(workspace: &mut Workspace) -> Result<usize, Error> {
     Err(workspace.error(index, reason.to_owned()))
 }
 
-/// The texts that name hashes, as edits left them. What cannot be decoded names none that is known.
-fn holders_of_hashes(workspace: &mut Workspace) -> Vec<(usize, Bytes)> {
+/// Returns the texts that may contain hashes, as edits left them. Texts that cannot be decoded are
+/// skipped.
+fn find_hash_holders(workspace: &mut Workspace) -> Vec<(usize, Bytes)> {
     let mut holders = Vec::new();
     for (index, object) in workspace.objects.iter_mut().enumerate() {
         if !object.is_text() {
             continue;
         }
         if let Ok(text) = object.content()
-            && !named_in(&text).is_empty()
+            && !find_hashes(&text).is_empty()
         {
             holders.push((index, text));
         }
@@ -105,9 +106,9 @@ fn holders_of_hashes(workspace: &mut Workspace) -> Vec<(usize, Bytes)> {
     holders
 }
 
-/// The recorded hashes of edited objects with those that they have now.
-fn renamed_hashes(workspace: &mut Workspace, holders: &[(usize, Bytes)]) -> Result<Renamed, Error> {
-    let all = holders.iter().flat_map(|(_, text)| named_in(text));
+/// Maps the recorded hashes of edited objects to their new ones.
+fn map_hashes(workspace: &mut Workspace, holders: &[(usize, Bytes)]) -> Result<Renamed, Error> {
+    let all = holders.iter().flat_map(|(_, text)| find_hashes(text));
     let named: HashSet<String> = all.map(|(hash, ..)| hash).collect();
     let mut renamed = Renamed::new();
     for object in &mut workspace.objects {
@@ -117,7 +118,10 @@ fn renamed_hashes(workspace: &mut Workspace, holders: &[(usize, Bytes)]) -> Resu
         let Ok(content) = object.content() else {
             continue;
         };
-        for (old, new) in hashes_of(&recorded).into_iter().zip(hashes_of(&content)) {
+        for (old, new) in compute_hashes(&recorded)
+            .into_iter()
+            .zip(compute_hashes(&content))
+        {
             if named.contains(&old) {
                 renamed.insert(old, new);
             }
@@ -127,7 +131,7 @@ fn renamed_hashes(workspace: &mut Workspace, holders: &[(usize, Bytes)]) -> Resu
     Ok(renamed)
 }
 
-/// Refuses where an object that did not change has a hash that would be another one's.
+/// Fails if an unedited object has a hash that would be replaced.
 fn refuse_ambiguous(workspace: &mut Workspace, renamed: &Renamed) -> Result<(), Error> {
     if renamed.is_empty() {
         return Ok(());
@@ -140,7 +144,7 @@ fn refuse_ambiguous(workspace: &mut Workspace, renamed: &Renamed) -> Result<(), 
         let Ok(content) = object.content() else {
             continue;
         };
-        if hashes_of(&content)
+        if compute_hashes(&content)
             .iter()
             .any(|hash| renamed.contains_key(hash))
         {
@@ -172,8 +176,8 @@ fn rename_in_fields(workspace: &mut Workspace, renamed: &Renamed) -> usize {
     count
 }
 
-/// Checks that what an edited document names in addition was recorded, and has its policies permit
-/// the inline texts that it has in addition; returns how many hashes were added.
+/// Checks that URLs added to a document were recorded, and permits added inline texts in its
+/// policies; returns the number of hashes added.
 fn check_document(workspace: &mut Workspace, index: usize) -> Result<usize, Reason> {
     let object = &mut workspace.objects[index];
     let kind = object.exchange.response_header("content-type");
@@ -184,7 +188,7 @@ fn check_document(workspace: &mut Workspace, index: usize) -> Result<usize, Reas
     let had: Vec<&Url> = before.references.iter().map(|each| &each.url).collect();
     for reference in after.references.iter().filter(|each| each.is_loaded()) {
         if !had.contains(&&reference.url) && !workspace.is_recorded(&reference.url) {
-            return Err(unanswered(workspace, &reference.url));
+            return Err(unanswered_reason(workspace, &reference.url));
         }
     }
     let added: Vec<&Inline> = after
@@ -212,7 +216,7 @@ fn check_document(workspace: &mut Workspace, index: usize) -> Result<usize, Reas
     Ok(hashes + in_markup)
 }
 
-/// Has the policies of `meta` elements permit inline texts.
+/// Permits inline texts in the policies of `meta` elements.
 fn permit_in_markup(
     page: &mut Page,
     policies: &[String],
@@ -229,7 +233,7 @@ fn permit_in_markup(
     }
     elements::change(page, &base, &metas, |element| {
         let Some((wider, count)) =
-            elements::policy_of(element).and_then(|policy| permit(&policy, added))
+            elements::read_policy(element).and_then(|policy| permit(&policy, added))
         else {
             return Outcome::OfOtherKind;
         };
@@ -239,7 +243,7 @@ fn permit_in_markup(
     Ok(hashes)
 }
 
-fn unanswered(workspace: &Workspace, url: &Url) -> Reason {
+fn unanswered_reason(workspace: &Workspace, url: &Url) -> Reason {
     let urls: Vec<String> = workspace
         .objects
         .iter()
@@ -253,7 +257,7 @@ fn unanswered(workspace: &Workspace, url: &Url) -> Reason {
     )
 }
 
-/// Refuses to change an object of which parts were recorded, too: they would be of another one.
+/// Fails if an edited object also has recorded range responses, which would no longer match it.
 fn refuse_parts(workspace: &Workspace) -> Result<(), Error> {
     const PARTIAL_CONTENT: u16 = 206;
     for index in 0..workspace.objects.len() {

@@ -1,7 +1,7 @@
-//! Integrity hashes of objects in the texts that name them (Subresource Integrity, section 3).
+//! Integrity hashes of objects in texts (Subresource Integrity, section 3).
 //!
-//! They stand in attributes, import maps, scripts, policies and `Link` fields alike, so that they are
-//! sought as what they are: a hash of 256 bits stands for one content wherever it stands.
+//! They occur in attributes, import maps, scripts, policies and `Link` fields, so they are found by
+//! their form: a hash of 256 bits identifies one content wherever it occurs.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
-/// What comes before the hash, in the texts' spelling.
+/// The prefix of a hash's name in the texts.
 const PREFIX: &[u8] = b"sha";
 
-/// Old hashes with the ones in their place, in base64 with their names.
+/// Old hashes and their replacements, in base64 with the algorithm's name.
 pub type Renamed = HashMap<String, String>;
 
-/// The hashes of a content as integrity attributes have them.
-pub fn hashes_of(content: &[u8]) -> [String; 3] {
+/// Returns the hashes of a content in the form of integrity attributes.
+pub fn compute_hashes(content: &[u8]) -> [String; 3] {
     [
         format!("sha256-{}", STANDARD.encode(Sha256::digest(content))),
         format!("sha384-{}", STANDARD.encode(Sha384::digest(content))),
@@ -25,8 +25,8 @@ pub fn hashes_of(content: &[u8]) -> [String; 3] {
     ]
 }
 
-/// The hashes that a text names, with the place and the length of each.
-pub fn named_in(text: &[u8]) -> Vec<(String, usize, usize)> {
+/// Returns the hashes in a text, with the position and length of each.
+pub fn find_hashes(text: &[u8]) -> Vec<(String, usize, usize)> {
     let mut found = Vec::new();
     for at in memmem::find_iter(text, PREFIX) {
         let rest = &text[at..];
@@ -44,11 +44,11 @@ pub fn named_in(text: &[u8]) -> Vec<(String, usize, usize)> {
     found
 }
 
-/// The text with the hashes that have others now, each in the spelling of the old one, and how many.
+/// Replaces hashes in a text, keeping the escapes of each; returns the text and their number.
 pub fn rename(text: &[u8], renamed: &Renamed) -> (Vec<u8>, usize) {
     let mut changed = Vec::with_capacity(text.len());
     let (mut copied, mut count) = (0, 0);
-    for (hash, at, length) in named_in(text) {
+    for (hash, at, length) in find_hashes(text) {
         let Some(new) = renamed.get(&hash) else {
             continue;
         };
@@ -67,7 +67,7 @@ pub fn rename(text: &[u8], renamed: &Renamed) -> (Vec<u8>, usize) {
     (changed, count)
 }
 
-/// How scripts and markup write what is not a letter.
+/// Escapes of non-letters in scripts and markup.
 const ESCAPED: [(&[u8], char); 6] = [
     (b"\\/", '/'),
     (b"&#x2B;", '+'),
@@ -77,7 +77,7 @@ const ESCAPED: [(&[u8], char); 6] = [
     (b"&#x3D;", '='),
 ];
 
-/// So many characters of base64, and the bytes that they take as they are written.
+/// Reads `digits` characters of base64; returns them and their length in the text.
 fn read_base64(text: &[u8], digits: usize) -> Option<(String, usize)> {
     let mut digest = String::with_capacity(digits);
     let mut at = 0;
@@ -105,19 +105,19 @@ mod tests {
 
     #[test]
     fn hashes_are_found_and_renamed_in_their_spelling() {
-        let [old, _, long] = hashes_of(b"old 0");
-        let [new, _, longer] = hashes_of(b"new 1");
+        let [old, _, long] = compute_hashes(b"old 0");
+        let [new, _, longer] = compute_hashes(b"new 1");
         assert!(old.contains('/') && new.contains('/'), "{old} {new}");
         let renamed = Renamed::from([(old.clone(), new.clone()), (long.clone(), longer.clone())]);
-        let escaped = |hash: &str| hash.replace('/', "\\/");
+        let escape = |hash: &str| hash.replace('/', "\\/");
         let text = format!(
             "<script integrity=\"{old} {long}\"> {{\"a\":\"{}\"}}",
-            escaped(&old)
+            escape(&old)
         );
         let (found, count) = rename(text.as_bytes(), &renamed);
         let expected = format!(
             "<script integrity=\"{new} {longer}\"> {{\"a\":\"{}\"}}",
-            escaped(&new)
+            escape(&new)
         );
         assert_eq!((String::from_utf8(found).unwrap(), count), (expected, 3));
         let in_markup = format!("\"{}\"", long.replace('+', "&#x2B;"));

@@ -1,13 +1,12 @@
-//! Declarative edits of recorded sites: exchanges in, the same exchanges with some of them changed
-//! out, and how often each edit matched.
+//! Applies declarative edits to recorded sites and returns the edited exchanges, with the number of
+//! matches of each edit.
 //!
 //! Bodies are decoded, changed and encoded again as they were. Markup goes through a streaming
-//! rewriter, so that every byte outside of an edit stays. `actions` does what each kind of edit
-//! does, `finish` what follows: lines in the heads of documents, integrity hashes, policies, lengths
-//! and validators. The subjects: `pattern` says which objects an edit is for, `markup`
-//! rewrites documents, `css` style sheets, `charset` texts in the charset that they are in,
-//! `integrity` and `policy` what browsers compare, `recode` content codings. Reading and writing
-//! recordings is `eyelevel-archive`'s.
+//! rewriter, so that every byte outside an edit stays. `actions` implements each kind of edit, and
+//! `finish` applies the consequences: lines in the heads of documents, integrity hashes, policies,
+//! lengths and validators. `pattern` selects objects, `markup` rewrites documents, `css` style
+//! sheets and `charset` texts in their own charset; `integrity` and `policy` update what browsers
+//! verify, and `recode` content codings. Reading and writing recordings is `eyelevel-archive`'s.
 
 mod actions;
 mod apply;

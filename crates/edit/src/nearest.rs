@@ -1,11 +1,11 @@
-//! The known word most like another one, for messages.
+//! Finds the known word that is most similar to another, for messages.
 
-/// Longer words are compared by their beginning.
+/// The compared length of a word, characters.
 const CHARACTERS_MAX: usize = 200;
-/// More words than a page has objects say nothing more.
+/// The most known words that are compared: more than a page has objects.
 const WORDS_MAX: usize = 5_000;
 
-/// The word most like `word`; none where none is alike.
+/// Returns the word most similar to `word`, or `None` if none is similar.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = prefix(word);
     let ranked = known.into_iter().take(WORDS_MAX).map(|other| {
@@ -20,7 +20,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     (edits * 2 <= letters).then_some(found)
 }
 
-/// `; the nearest is X`, or nothing.
+/// Returns `; the nearest is X`, or an empty text.
 pub fn hint<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, known).map_or_else(String::new, |found| format!("; the nearest is `{found}`"))
 }
@@ -29,7 +29,7 @@ fn prefix(word: &str) -> Vec<char> {
     word.chars().take(CHARACTERS_MAX).collect()
 }
 
-/// Letters to insert, remove or exchange (Levenshtein).
+/// Returns the edit distance of two words (Levenshtein).
 fn distance(one: &[char], other: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (line, letter) in one.iter().enumerate() {

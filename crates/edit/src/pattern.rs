@@ -1,32 +1,32 @@
-//! Which objects an edit is for.
+//! Patterns that select the objects of an edit.
 
 use eyelevel_archive::Url;
 
-/// Everything from other sites than the page's.
+/// The pattern for everything from other sites than the page's.
 pub const THIRD_PARTIES: &str = "third-parties";
 
-/// Labels that stand for a registry below a country's domain, as in `example.co.uk`.
+/// Second-level labels of registries below a country's domain, as in `example.co.uk`.
 const REGISTRY_LABELS: [&str; 10] = [
     "ac", "co", "com", "edu", "gov", "ne", "net", "or", "org", "go",
 ];
 
-/// Which objects an edit is for, by their URLs; `*` stands for any characters.
+/// A pattern for the URLs of objects; `*` matches any characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pattern {
-    /// The whole URL.
+    /// A complete URL.
     Whole(String),
-    /// Path, and query where the pattern has one, on an origin.
+    /// A path on an origin, with the query if the pattern has one.
     Path(Url, String),
-    /// Host and path, and query where the pattern has one.
+    /// A host and path, with the query if the pattern has one.
     HostAndPath(String),
-    /// A host or a file's name: a word without a slash.
+    /// A host or a file name: a word without a slash.
     Word(String),
-    /// Hosts of other sites than this one's.
+    /// The hosts of all other sites than this one.
     ThirdParties(String),
 }
 
 impl Pattern {
-    /// Reads a pattern of a page's objects.
+    /// Parses a pattern for a page's objects.
     pub fn read(text: &str, page: &Url) -> Self {
         let text = text.trim();
         if text == THIRD_PARTIES {
@@ -34,7 +34,7 @@ impl Pattern {
         } else if let Some(rest) = text.strip_prefix("//") {
             Pattern::HostAndPath(rest.to_owned())
         } else if text.contains("://") {
-            Pattern::Whole(with_path(text))
+            Pattern::Whole(append_root(text))
         } else if text.starts_with('/') {
             Pattern::Path(page.clone(), text.to_owned())
         } else if text.contains('/') {
@@ -44,29 +44,31 @@ impl Pattern {
         }
     }
 
-    /// Whether it names this URL.
-    pub fn is_of(&self, url: &Url) -> bool {
+    /// Whether the pattern matches the URL.
+    pub fn matches(&self, url: &Url) -> bool {
         match self {
-            Pattern::Whole(glob) => is_like(glob, &queried(glob, url, &url.to_string())),
+            Pattern::Whole(glob) => matches_glob(glob, &strip_query(glob, url, &url.to_string())),
             Pattern::Path(page, glob) => {
                 let same =
                     (page.scheme, &page.host, page.port) == (url.scheme, &url.host, url.port);
-                same && is_like(glob, &queried(glob, url, &url.path_and_query))
+                same && matches_glob(glob, &strip_query(glob, url, &url.path_and_query))
             }
             Pattern::HostAndPath(glob) => {
                 let text = format!("{}{}", url.authority(), url.path_and_query);
-                is_like(glob, &queried(glob, url, &text))
+                matches_glob(glob, &strip_query(glob, url, &text))
             }
             Pattern::Word(glob) => {
                 let file = url.path().rsplit('/').next().unwrap_or("");
-                is_like(glob, &url.host) || is_like(glob, &url.authority()) || is_like(glob, file)
+                matches_glob(glob, &url.host)
+                    || matches_glob(glob, &url.authority())
+                    || matches_glob(glob, file)
             }
             Pattern::ThirdParties(site) => site_of(&url.host) != site,
         }
     }
 
-    /// How a message would name the URL so that this kind of pattern could be it.
-    pub fn shown(&self, url: &Url) -> String {
+    /// Returns the URL in the form of this kind of pattern, for messages.
+    pub fn describe(&self, url: &Url) -> String {
         match self {
             Pattern::Path(page, _) if page.authority() == url.authority() => {
                 url.path_and_query.clone()
@@ -84,8 +86,8 @@ impl Pattern {
     }
 }
 
-/// A URL without a path stands for its root.
-fn with_path(text: &str) -> String {
+/// Appends `/` to a URL without a path.
+fn append_root(text: &str) -> String {
     let begins = text.find("://").map_or(0, |at| at + 3);
     if text[begins..].contains('/') {
         text.to_owned()
@@ -94,19 +96,19 @@ fn with_path(text: &str) -> String {
     }
 }
 
-/// `text`, which ends as the URL does, without its query where the pattern has none.
-fn queried(glob: &str, url: &Url, text: &str) -> String {
+/// Returns `text`, which ends with the URL's query, without the query if `glob` has none.
+fn strip_query(glob: &str, url: &Url, text: &str) -> String {
     match url.query() {
         Some(query) if !glob.contains('?') => text[..text.len() - query.len() - 1].to_owned(),
         _ => text.to_owned(),
     }
 }
 
-/// Whether `text` is what `glob` says, in which `*` stands for any characters.
-pub fn is_like(glob: &str, text: &str) -> bool {
+/// Whether `text` matches `glob`, in which `*` matches any characters.
+pub fn matches_glob(glob: &str, text: &str) -> bool {
     let (glob, text) = (glob.as_bytes(), text.as_bytes());
     let (mut at, mut place) = (0, 0);
-    // Where the last star stands, and what it has taken so far.
+    // The position after the last star, and of the text that it has consumed.
     let mut star: Option<(usize, usize)> = None;
     while place < text.len() {
         if at < glob.len() && glob[at] == b'*' {
@@ -126,10 +128,10 @@ pub fn is_like(glob: &str, text: &str) -> bool {
     glob[at..].iter().all(|byte| *byte == b'*')
 }
 
-/// The part of a host that its owner registered, as far as its labels say; the whole of an address.
+/// Returns the registrable part of a host, judging by its labels, or all of an address.
 ///
-/// The list of public suffixes has 10,000 entries and changes; a page of a country's registry that is
-/// not among these labels names its third parties by their hosts.
+/// The public suffix list has 10,000 entries and changes; on a page of a country's registry that is
+/// not among these labels, name third parties by their hosts.
 pub fn site_of(host: &str) -> &str {
     if host.starts_with('[')
         || host
@@ -185,7 +187,7 @@ mod tests {
             ("third-parties", "https://ads.test/x", true),
             ("*", "https://ads.test/x", true),
         ] {
-            let found = Pattern::read(pattern, &page).is_of(&url(object));
+            let found = Pattern::read(pattern, &page).matches(&url(object));
             assert_eq!(found, is_of, "{pattern} {object}");
         }
     }
@@ -206,15 +208,16 @@ mod tests {
         }
     }
 
-    /// As a sentence: nothing, or a character and the rest, or a star and any rest.
-    fn is_like_by_definition(glob: &[u8], text: &[u8]) -> bool {
+    /// Whether `text` matches by recursion: both empty, a character and the rest, or a star and any
+    /// rest.
+    fn matches_glob_recursively(glob: &[u8], text: &[u8]) -> bool {
         match glob.split_first() {
             None => text.is_empty(),
             Some((b'*', rest)) => {
-                (0..=text.len()).any(|taken| is_like_by_definition(rest, &text[taken..]))
+                (0..=text.len()).any(|taken| matches_glob_recursively(rest, &text[taken..]))
             }
             Some((byte, rest)) => {
-                text.first() == Some(byte) && is_like_by_definition(rest, &text[1..])
+                text.first() == Some(byte) && matches_glob_recursively(rest, &text[1..])
             }
         }
     }
@@ -222,8 +225,8 @@ mod tests {
     proptest! {
         #[test]
         fn stars_stand_for_any_characters(glob in "[ab*]{0,8}", text in "[ab]{0,10}") {
-            let expected = is_like_by_definition(glob.as_bytes(), text.as_bytes());
-            prop_assert_eq!(is_like(&glob, &text), expected);
+            let expected = matches_glob_recursively(glob.as_bytes(), text.as_bytes());
+            prop_assert_eq!(matches_glob(&glob, &text), expected);
         }
     }
 }

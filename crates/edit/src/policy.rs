@@ -1,22 +1,22 @@
-//! Content security policies: inline scripts and styles that an edit brought in are permitted by
-//! their hash (CSP Level 3, section 6.7).
+//! Content security policies: permits inline scripts and styles that an edit added by their hashes
+//! (CSP Level 3, section 6.7).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-/// What stands between the tags of an inline element.
+/// The content of an inline element.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Inline {
-    /// Of which elements it is.
+    /// The kind of element.
     pub kind: Kind,
-    /// The text, its line ends as a parser gives them.
+    /// The text with line ends as a parser returns them.
     pub text: String,
     /// The element's nonce.
     pub nonce: Option<String>,
 }
 
-/// Which elements a policy may restrict.
+/// The kinds of elements that a policy may restrict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// `<script>` without `src`.
@@ -26,7 +26,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The directives that restrict it: the first of these that a policy has.
+    /// Returns the directives that restrict this kind; the first that a policy has applies.
     fn directives(self) -> [&'static str; 3] {
         match self {
             Kind::Script => ["script-src-elem", "script-src", "default-src"],
@@ -35,8 +35,8 @@ impl Kind {
     }
 }
 
-/// The policies of a field's or element's value with the hash of each of `added` that they would
-/// refuse, and how many were added; none where there are none to add.
+/// Adds to policies the hash of each of `added` that they would refuse; returns the policies and
+/// the number of hashes, or `None` if there are none to add.
 pub fn permit(policies: &str, added: &[&Inline]) -> Option<(String, usize)> {
     let mut hashes = 0;
     let permitted: Vec<String> = policies
@@ -55,7 +55,7 @@ pub fn permit(policies: &str, added: &[&Inline]) -> Option<(String, usize)> {
     (hashes > 0).then(|| (permitted.join(","), hashes))
 }
 
-/// The policy with the inline text's hash, where it refuses it so far.
+/// Returns the policy with the inline text's hash, if it refuses it so far.
 fn permit_one(policy: &str, inline: &Inline) -> Option<String> {
     let directives: Vec<&str> = policy.split(';').collect();
     let name_of = |directive: &str| directive.split_ascii_whitespace().next().map(str::to_owned);
@@ -116,7 +116,7 @@ fn is_permitted(sources: &[&str], hash: &str, nonce: Option<&str>) -> bool {
 mod tests {
     use super::*;
 
-    fn permitted(policies: &str, kind: Kind, nonce: Option<&str>) -> Option<String> {
+    fn permit_text(policies: &str, kind: Kind, nonce: Option<&str>) -> Option<String> {
         let inline = Inline {
             kind,
             text: "x".to_owned(),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_policy_refuses_gets_its_hash() {
+    fn refused_texts_get_their_hash() {
         // printf x | openssl dgst -sha256 -binary | base64
         let hash = "'sha256-LXEWQrcmsEQBYnyp+6wy9chTD7GQPMTbAiWHF5IaSIE='";
         for (policy, kind, expected) in [
@@ -166,14 +166,14 @@ mod tests {
             ),
             ("upgrade-insecure-requests", Kind::Script, None),
         ] {
-            assert_eq!(permitted(policy, kind, None), expected, "{policy}");
+            assert_eq!(permit_text(policy, kind, None), expected, "{policy}");
         }
         assert_eq!(
-            permitted("script-src 'nonce-a'", Kind::Script, Some("a")),
+            permit_text("script-src 'nonce-a'", Kind::Script, Some("a")),
             None
         );
-        assert!(permitted("script-src 'nonce-a'", Kind::Script, Some("b")).is_some());
-        let once = permitted("script-src 'self'", Kind::Script, None).unwrap();
-        assert_eq!(permitted(&once, Kind::Script, None), None);
+        assert!(permit_text("script-src 'nonce-a'", Kind::Script, Some("b")).is_some());
+        let once = permit_text("script-src 'self'", Kind::Script, None).unwrap();
+        assert_eq!(permit_text(&once, Kind::Script, None), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Content codings made again, and which one a recorded body has.
+//! Encodes content codings, and detects the level of a recorded body's coding.
 
 use std::fmt;
 use std::io::Write;
@@ -12,29 +12,30 @@ use crate::error::Reason;
 const BROTLI_WINDOW_BITS: u32 = 22;
 const BUFFER_BYTES: usize = 16 << 10;
 
-/// Sizes that differ by less are of one level: encoders of other versions differ so.
+/// The relative difference up to which sizes are of the same level: encoder versions differ by
+/// this.
 const SAME_LEVEL_SHARE: f64 = 0.005;
 
-/// Larger texts are tried at cheap levels alone: the best ones take a second for each megabyte.
+/// The largest text that is tried at slow levels, which take a second per megabyte.
 const SLOW_LEVELS_BYTES_MAX: usize = 1 << 20;
 
 /// A content coding with its level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coding {
-    /// None.
+    /// No coding.
     Identity,
-    /// gzip, 1 to 9.
+    /// gzip, level 1 to 9.
     Gzip(u32),
-    /// zlib's format, 1 to 9.
+    /// zlib's format, level 1 to 9.
     Deflate(u32),
-    /// Brotli, 0 to 11.
+    /// Brotli, level 0 to 11.
     Brotli(u32),
-    /// zstd, 1 to 19: higher levels have windows that browsers refuse (RFC 9659, section 3).
+    /// zstd, level 1 to 19: higher levels have windows that browsers refuse (RFC 9659, section 3).
     Zstd(i32),
 }
 
 impl Coding {
-    /// Reads `br:11`, `zstd:19`, `gzip:9` or `identity`.
+    /// Parses `br:11`, `zstd:19`, `gzip:9` or `identity`.
     pub fn read(text: &str) -> Result<Self, Reason> {
         let refused = || {
             format!(
@@ -55,7 +56,7 @@ impl Coding {
         }
     }
 
-    /// The value of `Content-Encoding`; none where there is no coding.
+    /// Returns the value of `Content-Encoding`, or `None` without a coding.
     pub fn field(self) -> Option<&'static str> {
         match self {
             Coding::Identity => None,
@@ -66,7 +67,7 @@ impl Coding {
         }
     }
 
-    /// The body in this coding.
+    /// Encodes the body in this coding.
     pub fn encode(self, body: &[u8]) -> Vec<u8> {
         const TAKES: &str = "a vector takes every byte";
         match self {
@@ -98,9 +99,9 @@ impl Coding {
         }
     }
 
-    /// The coding `name` at the level that makes of `content` a body of about `coded_bytes`; none
-    /// where the coding is not known here.
-    pub fn as_recorded(name: &str, content: &[u8], coded_bytes: usize) -> Option<Self> {
+    /// Returns the coding `name` at the level that compresses `content` to about `coded_bytes`, or
+    /// `None` if the coding is not supported.
+    pub fn detect(name: &str, content: &[u8], coded_bytes: usize) -> Option<Self> {
         let levels: &[Coding] = match name.trim().to_ascii_lowercase().as_str() {
             "gzip" | "x-gzip" => &GZIP,
             "deflate" => &DEFLATE,
@@ -129,7 +130,7 @@ impl Coding {
     }
 }
 
-/// The usual levels of servers first, then those of files that were compressed once for all.
+/// The usual levels of servers first, then those of files that were compressed in advance.
 const GZIP: [Coding; 5] = [
     Coding::Gzip(6),
     Coding::Gzip(9),

@@ -1,42 +1,42 @@
-//! What edits did.
+//! The report of applied edits.
 
 use serde::Serialize;
 
-/// How often one edit matched.
+/// The number of matches of one edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Matches {
     /// The edit, as its author wrote it.
     pub edit: String,
-    /// How often it matched: elements, texts, objects or fields; never 0.
+    /// The number of matches: elements, texts, objects or fields; never 0.
     pub matches: usize,
-    /// The objects in which it matched, each once.
+    /// The objects that contain matches, without duplicates.
     pub objects: Vec<String>,
 }
 
-/// An object whose bytes or fields are others than the recorded ones.
+/// An object whose body or fields changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChangedObject {
     /// Its URL.
     pub url: String,
-    /// Size of its body as recorded, coding included.
+    /// The size of its recorded body, with content coding.
     pub body_bytes_before: usize,
-    /// Size of its body now, coding included.
+    /// The size of its new body, with content coding.
     pub body_bytes_after: usize,
-    /// How it is encoded, `NAME:LEVEL`; none where its body did not change.
+    /// The coding of the new body, `NAME:LEVEL`; `None` if the body did not change.
     pub coding: Option<String>,
 }
 
-/// What all edits did.
+/// The effects of all edits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Each edit, in the order in which they were given.
+    /// The matches of each edit, in the given order.
     pub edits: Vec<Matches>,
-    /// The objects that changed, in recorded order.
+    /// The changed objects, in recorded order.
     pub changed: Vec<ChangedObject>,
-    /// The URLs of objects that are not in the recording any more.
+    /// The URLs of removed objects.
     pub removed: Vec<String>,
-    /// Integrity hashes that were computed again.
+    /// The number of recomputed integrity hashes.
     pub integrity_hashes: usize,
-    /// Hashes of inline scripts and styles that were added to policies.
+    /// The number of hashes of inline scripts and styles added to policies.
     pub policy_hashes: usize,
 }

@@ -1,4 +1,4 @@
-//! A recording while it is edited: bodies decoded where that is needed, and encoded again at the end.
+//! A recording during editing: bodies are decoded on demand and encoded again at the end.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use encoding_rs::Encoding;
 use eyelevel_archive::{Exchange, Header, Url};
 use sha2::{Digest, Sha256};
 
-use crate::charset::{charset_of, declared_in_css};
+use crate::charset::{declared_in_css, detect_charset};
 use crate::error::{Error, Reason};
 use crate::markup::{self, Page};
 use crate::nearest::hint;
@@ -16,13 +16,13 @@ use crate::pattern::Pattern;
 use crate::recode::Coding;
 use crate::report::ChangedObject;
 
-/// A text that is edited is held decoded; a page's texts are far smaller.
+/// The largest decoded text that is edited; a page's texts are far smaller.
 const CONTENT_BYTES_MAX: u64 = 64 << 20;
 
-/// Redirects from the recording's URL to its page; browsers stop there (Fetch, section 4.4).
+/// The most redirects from the recording's URL to its page, as in browsers (Fetch, section 4.4).
 const REDIRECTS_MAX: usize = 20;
 
-/// Fields that speak of the bytes of a body, and are wrong once it has others (RFC 9530, RFC 1864).
+/// Fields with digests of a body, which are wrong once it changes (RFC 9530, RFC 1864).
 const DIGEST_FIELDS: [&str; 4] = ["content-md5", "digest", "content-digest", "repr-digest"];
 
 /// Media types of texts, by a part of their names.
@@ -45,14 +45,14 @@ const COMPRESSED: [&str; 5] = [
     "vnd.microsoft.icon",
 ];
 
-/// A recording while it is edited.
+/// A recording during editing.
 #[derive(Debug)]
 pub struct Workspace {
     /// The URL that is loaded.
     pub start: Url,
-    /// The document that redirects lead to from there.
+    /// The document that redirects from there lead to.
     pub page: Url,
-    /// The exchanges, those that edits took away among them.
+    /// The exchanges, including removed ones.
     pub objects: Vec<Object>,
     /// Markup for the heads of documents, by object.
     pub heads: BTreeMap<usize, String>,
@@ -60,20 +60,20 @@ pub struct Workspace {
     pub blocked: Vec<String>,
 }
 
-/// An exchange while it is edited.
+/// An exchange during editing.
 #[derive(Debug)]
 pub struct Object {
-    /// As recorded, its fields as they are edited.
+    /// The recorded exchange, with edited fields.
     pub exchange: Exchange,
-    /// The body without its content codings, as recorded; read when first needed.
+    /// The recorded body without content codings, decoded when first needed.
     recorded: Option<Bytes>,
-    /// The body's content now, where an edit changed it.
+    /// The new content, if an edit changed it.
     edited: Option<Bytes>,
-    /// The coding that an edit asks for.
+    /// The coding that an edit sets.
     pub coding: Option<Coding>,
-    /// Whether an edit changed its fields.
+    /// Whether an edit changed the fields.
     pub has_other_fields: bool,
-    /// Whether an edit took it away.
+    /// Whether an edit removed the object.
     pub is_removed: bool,
 }
 
@@ -89,60 +89,61 @@ impl Object {
         }
     }
 
-    /// Whether it is a whole answer with a body: what an edit can change.
+    /// Whether the object is a complete response with a body, which edits can change.
     pub fn is_whole(&self) -> bool {
         !self.is_removed && self.exchange.method != "HEAD" && self.exchange.status == 200
     }
 
-    /// Whether it is a document.
+    /// Whether the object is a document.
     pub fn is_document(&self) -> bool {
         self.is_whole() && self.exchange.is_html()
     }
 
-    /// Whether it is a style sheet.
+    /// Whether the object is a style sheet.
     pub fn is_style_sheet(&self) -> bool {
         self.is_whole() && self.media_type().contains("text/css")
     }
 
-    /// Whether it is a text.
+    /// Whether the object is a text.
     pub fn is_text(&self) -> bool {
         let kind = self.media_type();
         self.is_whole() && TEXTS.iter().any(|text| kind.contains(text))
     }
 
-    /// Whether a server with compression would compress it.
+    /// Whether servers compress this type.
     pub fn is_compressible(&self) -> bool {
         let kind = self.media_type();
         self.is_text() || (self.is_whole() && COMPRESSED.iter().any(|it| kind.contains(it)))
     }
 
-    /// The value of `Content-Type`, in lower case.
+    /// Returns the value of `Content-Type`, in lower case.
     pub fn media_type(&self) -> String {
         let kind = self.exchange.response_header("content-type");
         kind.unwrap_or_default().to_ascii_lowercase()
     }
 
-    /// Whether its content is another one than recorded.
+    /// Whether the content differs from the recorded one.
     pub fn is_edited(&self) -> bool {
         self.edited.is_some()
     }
 
-    /// The recorded content, where it was needed.
+    /// Returns the recorded content, if it was decoded.
     pub fn recorded(&self) -> Option<&Bytes> {
         self.recorded.as_ref()
     }
 
-    /// The content: the body without its codings.
+    /// Returns the content: the body without its codings.
     ///
     /// # Errors
-    /// Where a coding is not known here, or the body is not what it says.
+    ///
+    /// Fails if a coding is not supported or the body is not in it.
     pub fn content(&mut self) -> Result<Bytes, Reason> {
         if let Some(edited) = &self.edited {
             return Ok(edited.clone());
         }
         if self.recorded.is_none() {
             let decoded = self.exchange.decoded_body(CONTENT_BYTES_MAX);
-            self.recorded = Some(match decoded.ok_or_else(|| self.undecodable())? {
+            self.recorded = Some(match decoded.ok_or_else(|| self.undecodable_reason())? {
                 Cow::Borrowed(_) => self.exchange.body.clone(),
                 Cow::Owned(content) => content.into(),
             });
@@ -150,32 +151,33 @@ impl Object {
         Ok(self.recorded.clone().unwrap_or_default())
     }
 
-    /// Sets the content; that as recorded is no change.
+    /// Sets the content; setting the recorded one is no change.
     pub fn set_content(&mut self, content: impl Into<Bytes>) {
         let content = content.into();
         self.edited = (self.recorded.as_ref() != Some(&content)).then_some(content);
     }
 
-    /// The charset of a text that is no document.
+    /// Returns the charset of a text other than a document.
     pub fn charset(&self, content: &[u8]) -> &'static Encoding {
         let kind = self.exchange.response_header("content-type");
         match self.exchange.is_html() {
             true => markup::charset(kind, content),
-            false => charset_of(kind, content, declared_in_css),
+            false => detect_charset(kind, content, declared_in_css),
         }
     }
 
-    /// The document.
+    /// Parses the document.
     ///
     /// # Errors
-    /// As [`Object::content`] and [`Page::read`].
+    ///
+    /// Fails like [`Object::content`] and [`Page::read`].
     pub fn document(&mut self) -> Result<Page, Reason> {
         let content = self.content()?;
         let kind = self.exchange.response_header("content-type");
         Page::read(&self.exchange.url, kind, &content)
     }
 
-    /// Sets a response field in place of all of its name.
+    /// Replaces all response fields called `name` by one.
     pub fn set_field(&mut self, name: &str, value: impl Into<Bytes>) {
         let value = value.into();
         let headers = &mut self.exchange.response_headers;
@@ -186,7 +188,7 @@ impl Object {
         headers.insert(place, Header::new(name, value));
     }
 
-    /// Removes all response fields of a name; returns how many.
+    /// Removes all response fields called `name`; returns their number.
     pub fn remove_field(&mut self, name: &str) -> usize {
         let headers = &mut self.exchange.response_headers;
         let before = headers.len();
@@ -194,7 +196,7 @@ impl Object {
         before - headers.len()
     }
 
-    fn undecodable(&self) -> Reason {
+    fn undecodable_reason(&self) -> Reason {
         let coding = self.exchange.response_header("content-encoding");
         format!(
             "{} cannot be decoded: its coding `{:.60}` is not known here, or its body is broken; \
@@ -204,7 +206,7 @@ impl Object {
         )
     }
 
-    /// Encodes the body again where an edit changed it, and corrects the fields that speak of it.
+    /// Encodes an edited body again, and corrects the fields that describe it.
     pub fn finish(&mut self) -> Result<Option<ChangedObject>, Reason> {
         let before = self.exchange.body.len();
         let mut coding = None;
@@ -228,7 +230,7 @@ impl Object {
         }))
     }
 
-    /// The coding that the recorded body has, at the level that gives its size.
+    /// Returns the recorded body's coding, at the level that gives its size.
     fn recorded_coding(&mut self) -> Result<Coding, Reason> {
         let fields = self.exchange.response_headers.iter();
         let values = fields.filter(|header| header.is("content-encoding"));
@@ -249,15 +251,15 @@ impl Object {
         };
         if self.recorded.is_none() {
             let decoded = self.exchange.decoded_body(CONTENT_BYTES_MAX);
-            let decoded = decoded.ok_or_else(|| self.undecodable())?;
+            let decoded = decoded.ok_or_else(|| self.undecodable_reason())?;
             self.recorded = Some(Bytes::from(decoded.into_owned()));
         }
         let recorded = self.recorded.clone().unwrap_or_default();
-        let coding = Coding::as_recorded(name, &recorded, self.exchange.body.len());
-        coding.ok_or_else(|| self.undecodable())
+        let coding = Coding::detect(name, &recorded, self.exchange.body.len());
+        coding.ok_or_else(|| self.undecodable_reason())
     }
 
-    /// Has the fields say what the body is now.
+    /// Updates the fields that describe the body.
     fn describe_body(&mut self, coding: Coding) {
         let had_coding = self.exchange.response_header("content-encoding").is_some();
         match coding.field() {
@@ -287,7 +289,8 @@ impl Object {
         }
     }
 
-    /// A cache must not give the coded body to who asked for another one (RFC 9110, section 12.5.5).
+    /// Adds `Vary`, so that a cache does not return the coded body to a client that accepts another
+    /// coding (RFC 9110, section 12.5.5).
     fn vary_by_coding(&mut self) {
         let vary = self
             .exchange
@@ -304,9 +307,9 @@ impl Object {
 }
 
 impl Workspace {
-    /// The exchanges of a recording whose start is `main_url`.
+    /// Creates a workspace from a recording whose start is `main_url`.
     pub fn new(exchanges: Vec<Exchange>, main_url: &Url) -> Self {
-        let page = landing(&exchanges, main_url);
+        let page = follow_redirects(&exchanges, main_url);
         Workspace {
             start: main_url.clone(),
             page,
@@ -316,17 +319,17 @@ impl Workspace {
         }
     }
 
-    /// The objects that a pattern names and `is_meant` allows.
+    /// Returns the objects that match a pattern and satisfy `is_meant`.
     pub fn find(&self, pattern: &Pattern, is_meant: impl Fn(&Object) -> bool) -> Vec<usize> {
         let objects = self.objects.iter().enumerate();
         objects
-            .filter(|(_, object)| !object.is_removed && pattern.is_of(&object.exchange.url))
+            .filter(|(_, object)| !object.is_removed && pattern.matches(&object.exchange.url))
             .filter(|(_, object)| is_meant(object))
             .map(|(index, _)| index)
             .collect()
     }
 
-    /// As [`Workspace::find`]; refuses where there is none, and names the nearest.
+    /// Like [`Workspace::find`], but fails if there are none, with the nearest name.
     pub fn find_some(
         &self,
         text: &str,
@@ -349,14 +352,15 @@ impl Workspace {
             ));
         }
         let urls = self.objects.iter().filter(|object| is_meant(object));
-        let shown: Vec<String> = urls.map(|it| pattern.shown(&it.exchange.url)).collect();
+        let shown: Vec<String> = urls.map(|it| pattern.describe(&it.exchange.url)).collect();
         Err(format!(
             "the recording has no {kind} `{text}`{}; name a recorded one",
             hint(text, shown.iter().map(String::as_str))
         ))
     }
 
-    /// The documents that an edit of markup is for: the page, or those that a pattern names.
+    /// Returns the documents that a markup edit applies to: the page, or those that match a
+    /// pattern.
     pub fn documents(&self, within: Option<&str>) -> Result<Vec<usize>, Reason> {
         match within {
             Some(text) => self.find_some(text, "document", Object::is_document),
@@ -368,13 +372,13 @@ impl Workspace {
         }
     }
 
-    /// Whether a browser's request for a URL has a recorded answer.
+    /// Whether a browser's request for a URL has a recorded response.
     pub fn is_recorded(&self, url: &Url) -> bool {
         let mut objects = self.objects.iter();
         objects.any(|object| !object.is_removed && object.exchange.url == *url)
     }
 
-    /// The error of one object.
+    /// Returns an error about one object.
     pub fn error(&self, index: usize, reason: Reason) -> Error {
         Error::Object {
             url: self.objects[index].exchange.url.to_string(),
@@ -383,8 +387,8 @@ impl Workspace {
     }
 }
 
-/// Where the redirects from `main_url` lead.
-fn landing(exchanges: &[Exchange], main_url: &Url) -> Url {
+/// Returns the URL that redirects from `main_url` lead to.
+fn follow_redirects(exchanges: &[Exchange], main_url: &Url) -> Url {
     let mut url = main_url.clone();
     for _ in 0..REDIRECTS_MAX {
         let answer = exchanges

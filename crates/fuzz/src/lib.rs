@@ -1,15 +1,16 @@
-//! Fuzz targets of everything that reads what strangers wrote. `make fuzz` runs each for a bounded
-//! time (`scripts/fuzz`); `cargo test -p eyelevel-fuzz` puts every input of `corpus/` through its
-//! target, so an input that once failed stays a test.
+//! Fuzz targets for everything that reads untrusted input. `make fuzz` runs each for a bounded time
+//! (`scripts/fuzz`); `cargo test -p eyelevel-fuzz` passes every input of `corpus/` to its target,
+//! so an input that once failed stays a test.
 //!
-//! A new target is a file in a room of `targets/`, a line in [`TARGETS`] and a folder in `corpus/`.
+//! A new target is a file in a folder of `targets/`, a line in [`TARGETS`] and a folder in
+//! `corpus/`.
 
 mod targets;
 
-/// A parser and what must hold of every input; it panics where that does not hold.
+/// A function that passes any input to a parser, and panics if an invariant is violated.
 pub type Target = fn(&[u8]);
 
-/// All targets by name; `corpus/NAME` holds where each begins.
+/// All targets by name; `corpus/NAME` holds the initial inputs.
 pub const TARGETS: [(&str, Target); 27] = [
     ("archive", targets::sites::archive::run),
     (
@@ -43,7 +44,7 @@ pub const TARGETS: [(&str, Target); 27] = [
     ("wpr", targets::sites::wpr::run),
 ];
 
-/// The target of that name.
+/// Returns the target with this name.
 pub fn find(name: &str) -> Option<Target> {
     TARGETS
         .iter()

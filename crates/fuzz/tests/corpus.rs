@@ -1,4 +1,4 @@
-//! Every input of the corpus through its target.
+//! Passes every input of the corpus to its target.
 
 use eyelevel_fuzz::{TARGETS, Target, find};
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn corpus() -> PathBuf {
+fn corpus_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")
 }
 
@@ -20,26 +20,26 @@ fn names(folder: &Path) -> BTreeSet<String> {
 #[test]
 fn every_target_has_a_corpus_and_every_corpus_a_target() {
     let targets: BTreeSet<String> = TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect();
-    assert_eq!(targets, names(&corpus()));
+    assert_eq!(targets, names(&corpus_folder()));
     for name in targets {
         assert!(
-            !names(&corpus().join(&name)).is_empty(),
+            !names(&corpus_folder().join(&name)).is_empty(),
             "{name} has no input"
         );
     }
 }
 
 #[test]
-fn every_input_holds() {
+fn every_input_passes() {
     for (name, target) in TARGETS {
         target(b"");
-        read_all(name, target, &corpus().join(name));
+        read_all(name, target, &corpus_folder().join(name));
     }
 }
 
-/// The inputs that the runs of `docs/decisions/0010-fuzzing.md` found are read without a fault.
+/// The inputs that the runs of `docs/decisions/0010-fuzzing.md` found no longer fail.
 #[test]
-fn every_input_that_was_found_holds() {
+fn every_found_input_passes() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("found");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();

@@ -1,5 +1,5 @@
-//! Every target reads damaged inputs of its corpus, the same in every run: 4,000 in `make test-all`,
-//! the first 400 of them in `make test`. `make fuzz` finds what takes coverage to find.
+//! Passes mutants of its corpus to every target, the same in every run: 4,000 in `make test-all`,
+//! the first 400 of them in `make test`. `make fuzz` finds what requires coverage.
 
 use eyelevel_fuzz::TARGETS;
 use eyelevel_units::{Generator, Seed};
@@ -11,10 +11,10 @@ const MUTANTS: usize = 4_000;
 const MUTANTS_SAMPLE: usize = 400;
 const CHANGES_MAX: u64 = 4;
 const INPUT_BYTES_MAX: usize = 1 << 16;
-/// Where lengths and numbers end.
+/// Boundary values of lengths and numbers.
 const BYTES: [u8; 8] = [0, 1, 0x7f, 0x80, 0xff, b'0', b'9', b'\n'];
 
-fn corpus(target: &str) -> Vec<Vec<u8>> {
+fn read_corpus(target: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("corpus")
         .join(target);
@@ -36,7 +36,7 @@ impl Mutator {
         begin..begin + 1 + self.below((bytes - begin).min(64))
     }
 
-    fn mutant(&mut self, inputs: &[Vec<u8>]) -> Vec<u8> {
+    fn create_mutant(&mut self, inputs: &[Vec<u8>]) -> Vec<u8> {
         let mut bytes = inputs[self.below(inputs.len())].clone();
         for _ in 0..=self.0.below(CHANGES_MAX) {
             self.change(&mut bytes, inputs);
@@ -71,14 +71,14 @@ impl Mutator {
 }
 
 #[test]
-fn every_damaged_input_holds() {
+fn every_damaged_input_passes() {
     let full = std::env::var("EYELEVEL_TESTS").is_ok_and(|selection| selection == "full");
     let mutants = if full { MUTANTS } else { MUTANTS_SAMPLE };
     for (number, (name, target)) in TARGETS.into_iter().enumerate() {
-        let inputs = corpus(name);
+        let inputs = read_corpus(name);
         let mut mutator = Mutator(Generator::new(Seed::new(number as u64)));
         for count in 0..mutants {
-            let mutant = mutator.mutant(&inputs);
+            let mutant = mutator.create_mutant(&inputs);
             if catch_unwind(|| target(&mutant)).is_err() {
                 let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{count}"));
                 fs::write(&file, &mutant).unwrap();

@@ -1,4 +1,4 @@
-//! What a lab is told: one line of JSON (`spec/lab-events.md`).
+//! The configuration of a lab, one line of JSON (`spec/lab-events.md`).
 
 use crate::Error;
 use crate::connection_logs::ConnectionLogsConfig;
@@ -11,47 +11,50 @@ use std::io::{BufRead, Read};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// A longer configuration is not one: the longest list of stages is far below.
+/// The longest configuration; the longest list of stages is far below.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
-/// A recording with the most lines that the link takes, at twenty bytes each.
+/// The largest file of a stage: a recording with the most lines that the link accepts, at twenty
+/// bytes each.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
-/// More often would only be the same numbers again.
+/// The shortest interval; shorter ones would only repeat numbers.
 const WATCH_INTERVAL_MS_MIN: u64 = 20;
 
-/// Where all that may stand there is told.
+/// The remedy for an invalid configuration.
 const GRAMMAR: &str = "see spec/lab-events.md, and install eyelevel again if it wrote this itself";
 
 /// The configuration of one lab.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LabConfig {
-    /// The recorded site; none: a path without servers.
+    /// The recorded site; `None` for a path without servers.
     pub site: Option<PathBuf>,
     /// The protocol stack of the servers.
     pub stack: Option<StackConfig>,
-    /// Both directions.
+    /// The stages of both directions.
     pub path: PathConfig,
-    /// From which every stage derives its generator.
+    /// The seed from which every stage derives its generator.
     pub seed: u64,
-    /// Whether to ask for real-time priority: for the path and, see below, for the servers.
-    #[serde(default = "yes")]
+    /// Whether to request real-time priority for the path, and for the servers if
+    /// `realtime_servers`.
+    #[serde(default = "default_true")]
     pub realtime: bool,
-    /// Whether servers and resolver ask for it, too: below the path's.
-    #[serde(default = "yes")]
+    /// Whether servers and resolver request it, too, below the path's.
+    #[serde(default = "default_true")]
     pub realtime_servers: bool,
     /// The folder of the path log.
     #[serde(default)]
     pub log: Option<PathBuf>,
-    /// Logs of connections and packets.
+    /// The logs of connections and packets.
     #[serde(default)]
     pub connection_logs: Option<ConnectionLogsConfig>,
-    /// The folder that gets the site's certificates, for a server that somebody else starts in the
-    /// servers' namespace; ours then serve nothing.
+    /// The folder for the site's certificates, for a third-party server in the servers' namespace;
+    /// the lab's own servers then serve nothing.
     #[serde(default)]
     pub certificates: Option<PathBuf>,
-    /// Whether the longest common prefix answers where nothing better was recorded.
+    /// Whether the response with the longest common URL prefix answers a request without an exact
+    /// one.
     #[serde(default)]
     pub longest_prefix: bool,
     /// Age of the browser's cache on the second visit, in seconds; none: the dates of responses stay
@@ -61,7 +64,7 @@ pub struct LabConfig {
     /// Whether the far end reaches the network outside.
     #[serde(default)]
     pub internet: bool,
-    /// Whether the far end reaches the lab around this one, where there is one.
+    /// Whether the far end reaches the lab around this one, if there is one.
     #[serde(default)]
     pub join: bool,
     /// A server outside of the lab that answers for the page's own origin.
@@ -70,7 +73,7 @@ pub struct LabConfig {
     /// Bulk transfers that share the path.
     #[serde(default)]
     pub cross_traffic: Vec<CrossTrafficConfig>,
-    /// How often to tell the path's counts.
+    /// The interval between reports of the path's counts.
     #[serde(default)]
     pub watch_interval_ms: Option<u64>,
 }
@@ -85,14 +88,14 @@ pub struct LiveConfig {
     pub authorities: Vec<String>,
 }
 
-/// The stages of both directions, in the order in which a packet meets them.
+/// The stages of both directions, in the order in which a packet passes them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathConfig {
-    /// From the server to the client.
+    /// The stages from the server to the client.
     #[serde(deserialize_with = "stages")]
     pub down: Vec<StageSpec>,
-    /// From the client to the server.
+    /// The stages from the client to the server.
     #[serde(deserialize_with = "stages")]
     pub up: Vec<StageSpec>,
 }
@@ -106,7 +109,7 @@ impl PathConfig {
             .try_for_each(load_stage_files)
     }
 
-    /// Refuses a senseless path, whose files are there.
+    /// Checks a path whose files are loaded.
     pub fn check(&self, seed: u64) -> Result<(), Error> {
         for stages in [&self.down, &self.up] {
             Direction::<()>::new(stages, Seed::new(seed))
@@ -123,7 +126,7 @@ pub fn load_stage_files(stage: &mut StageSpec) -> Result<(), Error> {
         .map_err(|error| Error::Config(format!("the path: {error}")))
 }
 
-/// Reads a file that a stage names, which keeps its name.
+/// Reads a file that a stage names.
 pub fn read_file(name: &str) -> Result<FileText, String> {
     let failed = |error: std::io::Error| format!("the file cannot be read: {error}");
     let too_long = || format!("the file has more than {FILE_BYTES_MAX} bytes");
@@ -131,7 +134,7 @@ pub fn read_file(name: &str) -> Result<FileText, String> {
     if file.metadata().map_err(failed)?.len() > FILE_BYTES_MAX {
         return Err(too_long());
     }
-    // Of a pipe the length is known at its end.
+    // A pipe's length is known only at its end.
     let mut text = String::new();
     let bytes = file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text);
     if bytes.map_err(failed)? as u64 > FILE_BYTES_MAX {
@@ -141,7 +144,7 @@ pub fn read_file(name: &str) -> Result<FileText, String> {
     Ok(FileText { name, text })
 }
 
-/// A list of stages, or their text form.
+/// Deserializes a list of stages, or their text form.
 fn stages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<StageSpec>, D::Error> {
     use serde::de::Error as _;
     match serde_json::Value::deserialize(deserializer)? {
@@ -152,12 +155,12 @@ fn stages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<StageSpec>, 
     }
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 
 impl LabConfig {
-    /// Parses and checks one configuration.
+    /// Parses and checks a configuration.
     pub fn parse(line: &str) -> Result<Self, Error> {
         let config: Self = serde_json::from_str(line)
             .map_err(|error| one_line(&error.to_string()))
@@ -196,8 +199,8 @@ impl LabConfig {
         Ok(config)
     }
 
-    /// Reads the first line of `input`; what follows are commands, which stay in its buffer or
-    /// behind it for whoever goes on reading.
+    /// Reads the first line of `input`. Commands follow, and stay in its buffer or behind it for
+    /// the next reader.
     pub fn read(input: &mut impl BufRead) -> Result<Self, Error> {
         let mut line = Vec::new();
         input

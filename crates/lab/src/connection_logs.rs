@@ -1,4 +1,4 @@
-//! Logs of connections and packets, opened before any namespace is made.
+//! Logs of connections and packets, opened before any namespace is created.
 
 use crate::Error;
 use eyelevel_replay::{ConnectionLogs, LineLog};
@@ -9,17 +9,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Which logs, and where to (`spec/lab-events.md`).
+/// The kinds of logs, and their folder (`spec/lab-events.md`).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectionLogsConfig {
-    /// Made where it is missing.
+    /// The folder, created if missing.
     pub folder: PathBuf,
-    /// At least one.
+    /// The kinds, at least one.
     pub kinds: BTreeSet<Kind>,
 }
 
-/// A log's kind.
+/// The kind of a log.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -29,11 +29,11 @@ pub enum Kind {
     Pcap,
     /// `tcp-info.jsonl`.
     TcpInfo,
-    /// `lab.log`, what the lab's threads and their libraries trace.
+    /// `lab.log`, the traces of the lab's threads and their libraries.
     Lab,
 }
 
-/// Open files.
+/// Open log files.
 #[derive(Default)]
 pub struct Opened {
     /// For the servers.
@@ -45,7 +45,7 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Creates what `config` asks for.
+    /// Creates the files that `config` selects.
     pub fn create(config: Option<&ConnectionLogsConfig>) -> Result<Self, Error> {
         let Some(ConnectionLogsConfig { folder, kinds }) = config else {
             return Ok(Self::default());

@@ -1,4 +1,4 @@
-//! What a lab is told while it runs, and what ends it: a command, the end of its input, a signal.
+//! Commands to a running lab, and its end: by a command, the end of its input, or a signal.
 
 use crate::Error;
 use crate::emit::{ErrorEvent, emit};
@@ -9,8 +9,8 @@ use std::thread;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// SIGINT and SIGTERM, heard from the making of this on. Before, process 1 of a process namespace
-/// does not even get them, so it is made before anybody knows that there is a lab to end.
+/// A handler for SIGINT and SIGTERM, active from its creation. Before, process 1 of a process
+/// namespace ignores them, so it is created before the lab is announced.
 pub struct Signals {
     runtime: Runtime,
     interrupt: Signal,
@@ -18,7 +18,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    pub fn hear() -> Result<Self, Error> {
+    pub fn listen() -> Result<Self, Error> {
         let runtime = runtime()?;
         let guard = runtime.enter();
         let heard = |kind| {
@@ -47,7 +47,7 @@ impl Signals {
     }
 }
 
-/// Blocks until a command, the end of the input or a signal asks for the end. `revisit` begins a
+/// Blocks until a command, the end of the input or a signal requests the end. `revisit` begins the
 /// next page load.
 pub fn wait_for_stop(
     commands: impl BufRead + Send + 'static,

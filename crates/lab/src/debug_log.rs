@@ -1,4 +1,4 @@
-//! The lab's debug log, on request: what its threads trace, and h2, noq and rustls below them.
+//! The lab's debug log, on request: traces of its threads, and of h2, noq and rustls.
 
 use crate::threads::clock_ns;
 use eyelevel_replay::LineLog;
@@ -8,7 +8,7 @@ use tracing::Level;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::FormatTime;
 
-/// Seconds of `CLOCK_MONOTONIC`, as records, captures and other logs have them.
+/// A clock in seconds of `CLOCK_MONOTONIC`, as in records, captures and other logs.
 struct Monotonic;
 
 impl FormatTime for Monotonic {

@@ -1,15 +1,15 @@
-//! Events: JSON lines on standard output, whole lines only, whichever thread writes them.
+//! Events as JSON lines on standard output, written atomically by any thread.
 
 use serde::Serialize;
 use std::io::Write;
 
-/// Writes one event. A reader that is gone is noticed elsewhere: its end of standard input closes.
+/// Writes an event. A closed reader is detected elsewhere, by the end of standard input.
 pub fn emit(event: &impl Serialize) {
     let _ = write(event);
 }
 
-/// Writes one event, or ends the process where its reader is gone: probes that nobody waits for
-/// must not overlap those of whoever was started in its place.
+/// Writes an event, or exits if the reader is gone: abandoned probes must not overlap those of a
+/// process started in its place.
 pub fn emit_or_exit(event: &impl Serialize) {
     if write(event).is_err() {
         std::process::exit(1);
@@ -25,10 +25,10 @@ fn write(event: &impl Serialize) -> std::io::Result<()> {
     output.flush()
 }
 
-/// The last event of a lab that could not go on.
+/// The last event of a lab that failed.
 #[derive(Serialize)]
 #[serde(tag = "event", rename = "error")]
 pub struct ErrorEvent {
-    /// The attempt, its subject and the remedy.
+    /// The attempt, subject and remedy.
     pub message: String,
 }

@@ -1,10 +1,10 @@
-/// Why a lab could not be built or a command could not be run: attempt, subject, way out.
+/// An error of building a lab or running a command: attempt, subject, remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The configuration makes no sense.
+    /// The configuration is invalid.
     #[error("{0}")]
     Config(String),
-    /// The path's shell cannot do what it is asked.
+    /// The path's shell cannot be run.
     #[error("{0}")]
     Shell(String),
     /// The recorded site cannot be opened.
@@ -13,7 +13,7 @@ pub enum Error {
     /// A recorded site cannot be edited.
     #[error(transparent)]
     Edit(#[from] eyelevel_edit::Error),
-    /// The servers cannot be made.
+    /// The servers cannot be created.
     #[error(transparent)]
     Replay(#[from] eyelevel_replay::ReplayError),
     /// A recording cannot be made.
@@ -22,18 +22,18 @@ pub enum Error {
     /// Connections cannot be timed.
     #[error(transparent)]
     Probe(#[from] eyelevel_probe::ProbeError),
-    /// The emulated path cannot be made.
+    /// The emulated path cannot be created.
     #[error(transparent)]
     Path(#[from] eyelevel_path::PathError),
-    /// The kernel refused something.
+    /// A system call failed.
     #[error(transparent)]
     System(#[from] eyelevel_netns::Error),
-    /// A thread of the lab could not do its part.
+    /// A thread of the lab failed.
     #[error("the lab's {part} ended early: {reason}; run it again, and see `eyelevel doctor`")]
     Thread {
-        /// Which part.
+        /// The thread's task.
         part: &'static str,
-        /// What is known.
+        /// The cause.
         reason: String,
     },
 }

@@ -1,10 +1,10 @@
-//! The files of the path log, opened before any namespace is made.
+//! The files of the path log, opened before any namespace is created.
 
 use crate::Error;
 use std::fs::{File, create_dir_all};
 use std::path::Path;
 
-/// Creates `down.log` and `up.log` in `folder`, which is made where it is missing.
+/// Creates `down.log` and `up.log` in `folder`, which is created if missing.
 pub fn create(folder: &Path) -> Result<(File, File), Error> {
     let failed = |what: &Path, error: std::io::Error| {
         Error::Config(format!(

@@ -1,4 +1,4 @@
-//! The thread of the servers: it stands in their network namespace for its whole life.
+//! The servers' thread, which stays in their network namespace.
 
 use crate::Error;
 use crate::config::LabConfig;
@@ -26,42 +26,42 @@ use std::thread::{self, JoinHandle};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::oneshot;
 
-/// What the servers answered.
+/// The number of responses.
 #[derive(Default)]
 pub struct Counts {
     /// Responses whose head was sent.
     pub requests: AtomicU64,
-    /// Those without a recorded answer.
+    /// Responses for requests without a recorded one.
     pub misses: AtomicU64,
 }
 
-/// The servers' thread, which stands in their network namespace for its whole life.
+/// The servers' thread, which stays in their network namespace.
 pub struct ServerThread {
-    /// To wait for its end.
+    /// The handle to wait for its end.
     pub thread: JoinHandle<Result<(), Error>>,
-    /// To ask for its end.
+    /// The channel to request its end.
     pub shutdown: oneshot::Sender<()>,
     /// The server's end of the path.
     pub device: Device,
-    /// The thread's number inside the lab.
+    /// The thread's id inside the lab.
     pub tid: u32,
-    /// Whether they have real-time priority.
+    /// Whether the servers have real-time priority.
     pub realtime: bool,
-    /// The identity that clients must trust; none without servers.
+    /// The certificates that clients must trust; `None` without servers.
     pub identity: Option<Identity>,
-    /// What answers; none without servers.
+    /// The service that answers; `None` without servers.
     pub service: Option<Arc<Service>>,
 }
 
-/// Whom clients must trust.
+/// The certificates that clients must trust.
 pub struct Identity {
-    /// Base64 of the SHA-256 of the key that all leaf certificates share.
+    /// The SHA-256 of the key that all leaf certificates share, base64.
     pub spki_sha256: String,
-    /// The run's authority, PEM.
+    /// The run's certificate authority, PEM.
     pub ca_certificate: String,
 }
 
-/// What the thread tells once its sockets listen.
+/// What the thread reports when its sockets listen.
 struct Listening {
     device: Device,
     tid: u32,
@@ -132,7 +132,7 @@ impl ServerThread {
                     now_ns: clock_ns,
                     logs,
                     live,
-                    events: sink(counts, windows),
+                    events: create_sink(counts, windows),
                 };
                 let server = Server::bind(site, stack, options)?;
                 let identity = Identity {
@@ -167,7 +167,7 @@ impl ServerThread {
                 identity,
                 service,
             }),
-            // The channel closed: the thread's own error says why.
+            // The channel closed: the thread's own error has the reason.
             Err(_) => Err(join(thread, "servers")?.err().unwrap_or(Error::Thread {
                 part: "servers",
                 reason: "they ended before they listened".into(),
@@ -176,7 +176,7 @@ impl ServerThread {
     }
 }
 
-/// What the owner alone may read, and what everybody may.
+/// The modes of files that only the owner, or everyone, may read.
 const PRIVATE: u32 = 0o600;
 const PUBLIC: u32 = 0o644;
 
@@ -201,20 +201,20 @@ fn write_certificates(folder: &Path, site: &Site, stack: &StackConfig) -> Result
     })
 }
 
-/// Writes a file that was not there, so that no link is followed.
+/// Writes a file that must not exist, so that no link is followed.
 fn write_new(file: &Path, text: &str, mode: u32) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let mut opened = options.write(true).create_new(true).mode(mode).open(file)?;
     opened.write_all(text.as_bytes())
 }
 
-/// Returns the wall clock's time, by which browsers' caches go, in seconds since 1970 UTC.
+/// Returns the wall-clock time, which browsers' caches use, in seconds since 1970 UTC.
 fn unix_s() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs().try_into().unwrap_or(i64::MAX))
 }
 
-/// Unspecified: whoever connects to a recorded address reaches them.
+/// Returns the unspecified addresses, which receive connections to every recorded address.
 fn listen_addresses(ipv6: bool) -> Vec<IpAddr> {
     let v4 = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     if ipv6 {
@@ -224,13 +224,13 @@ fn listen_addresses(ipv6: bool) -> Vec<IpAddr> {
     }
 }
 
-fn sink(counts: Arc<Counts>, windows: FirstWindows) -> eyelevel_replay::EventSink {
+fn create_sink(counts: Arc<Counts>, windows: FirstWindows) -> eyelevel_replay::EventSink {
     Arc::new(move |mut event: Event| {
         if let Event::Connection(connection) = &mut event
             && let Some((client, server)) = connection.client.zip(connection.address)
             && let Some(bytes) = windows.get(client, server)
         {
-            // The path alone sees what a client's TCP offers.
+            // Only the path sees the window that a client's TCP offers.
             connection.in_force.receive_window_bytes = Some(bytes);
         }
         if let Event::Request(request) = &event {
@@ -249,7 +249,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn a_key_is_its_owners_alone_and_follows_no_link() {
+    fn a_key_is_private_and_follows_no_link() {
         let folder = std::env::temp_dir().join(format!("eyelevel-key-{}", std::process::id()));
         std::fs::create_dir(&folder).unwrap();
         let (key, link) = (folder.join("key.pem"), folder.join("link.pem"));

@@ -1,4 +1,4 @@
-//! The threads beside the servers': resolver and path, and what all threads share.
+//! The threads besides the servers': resolver and path, and what all threads share.
 
 use crate::Error;
 use crate::emit::emit;
@@ -12,11 +12,11 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// The lab's resolver listens on the client's own loopback: its packets never meet the emulated
-/// path, so that a lost one cannot decide a page load.
+/// The resolver's address on the client's own loopback: its packets never pass the emulated path,
+/// so that a lost one cannot decide a page load.
 pub const NAMESERVER: &str = "127.0.0.1";
 
-/// Answers names on the client's loopback, in a thread that stands in the client's namespace.
+/// Starts the resolver, a thread in the client's network namespace.
 pub fn start_resolver(origins: &[Origin], realtime: bool) -> Result<(), Error> {
     let table = dns::table(origins.iter().map(|o| (o.host.as_str(), o.address)));
     let (ready, bound) = mpsc::sync_channel(1);
@@ -45,7 +45,7 @@ pub fn start_resolver(origins: &[Origin], realtime: bool) -> Result<(), Error> {
     })
 }
 
-/// Tells the path's counts at an interval until the lab ends.
+/// Emits the path's counts at an interval until the lab ends.
 pub fn start_watch(watch: Watch, interval_ms: u64) {
     thread::spawn(move || {
         loop {
@@ -102,7 +102,8 @@ pub fn clock_ns() -> u64 {
     monotonic_now().as_nanos()
 }
 
-/// Processor time of one of this process's threads; none where the kernel keeps no such account.
+/// Returns the processor time of one of this process's threads, or `None` if the kernel does not
+/// account for it.
 pub fn cpu_ns(tid: u32) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/self/task/{tid}/schedstat")).ok()?;
     text.split_whitespace().next()?.parse().ok()

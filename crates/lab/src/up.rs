@@ -1,4 +1,4 @@
-//! `eyelevel-lab up`: one lab from its configuration to its summary.
+//! `eyelevel-lab up`: runs one lab from its configuration to its summary.
 
 use crate::Error;
 use crate::config::LabConfig;
@@ -74,7 +74,7 @@ struct Summary {
 }
 
 /// Builds a lab from the configuration on standard input and waits for its end. Returns the exit
-/// status: that of the lab's process 1.
+/// status of the lab's process 1.
 pub fn run() -> i32 {
     let started = monotonic_now();
     let outcome = prepare(started);
@@ -90,22 +90,24 @@ fn prepare(started: Instant) -> Result<i32, Error> {
     let mut input = BufReader::new(duplicate_input()?);
     let mut config = LabConfig::read(&mut input)?;
     config.path.load_files()?;
-    // A damaged site or a senseless path is refused before any namespace is made.
+    // A damaged site or an invalid path is refused before any namespace is created.
     let site = config
         .site
         .as_ref()
         .map(Site::open)
         .transpose()?
-        .map(|site| Arc::new(as_served(site, &config)));
+        .map(|site| Arc::new(convert_for_stack(site, &config)));
     config.path.check(config.seed)?;
-    let uplink = Uplink::of(&config)?;
+    let uplink = Uplink::open_for(&config)?;
     let origins = site.as_ref().map_or(&[][..], |site| site.origins());
     let addresses: Vec<IpAddr> = origins.iter().map(|origin| origin.address).collect();
     let (ends, claim) = match &uplink {
-        Some(uplink) => {
-            Ends::claimed(&uplink.networks_taken()).map(|(ends, claim)| (ends, Some(claim)))?
-        }
-        None => (Ends::of_lab(config.site.as_deref(), &addresses)?, None),
+        Some(uplink) => Ends::choose_and_claim(&uplink.networks_taken())
+            .map(|(ends, claim)| (ends, Some(claim)))?,
+        None => (
+            Ends::choose_for_lab(config.site.as_deref(), &addresses)?,
+            None,
+        ),
     };
     let logs = config.log.as_deref().map(logs::create).transpose()?;
     let opened = connection_logs::Opened::create(config.connection_logs.as_ref())?;
@@ -126,7 +128,7 @@ fn prepare(started: Instant) -> Result<i32, Error> {
         }
         Forked::Init(inside) => {
             drop(switchboard);
-            let around = Around {
+            let around = Prepared {
                 started,
                 logs,
                 opened,
@@ -139,11 +141,11 @@ fn prepare(started: Instant) -> Result<i32, Error> {
             };
             let debug_log = around.opened.lab.clone();
             debug_log.iter().cloned().for_each(debug_log::start);
-            let result = lab(&config, site, &inside, input, around);
+            let result = run_lab(&config, site, &inside, input, around);
             if let Err(error) = &result {
                 tracing::error!(%error, "the lab failed");
             }
-            // The exit below drops nothing, and a failed lab's log is what somebody will read.
+            // The exit below drops nothing, and the log of a failed lab must be complete.
             if let Some(log) = debug_log {
                 let _ = log.flush();
             }
@@ -161,17 +163,18 @@ fn prepare(started: Instant) -> Result<i32, Error> {
     }
 }
 
-/// The recording as the stack can serve it: without TLS an https page is its cleartext twin.
-fn as_served(site: Site, config: &LabConfig) -> Site {
+/// Returns the recording as the stack can serve it: without TLS, an https page is converted to
+/// cleartext.
+fn convert_for_stack(site: Site, config: &LabConfig) -> Site {
     let plain = config
         .stack
         .as_ref()
         .is_some_and(|stack| stack.tls_version == TlsVersion::None);
-    if plain { site.in_cleartext() } else { site }
+    if plain { site.to_cleartext() } else { site }
 }
 
-/// What was looked at and opened before the lab's namespaces were made.
-struct Around {
+/// What was opened before the lab's namespaces were created.
+struct Prepared {
     started: Instant,
     logs: Option<(File, File)>,
     opened: connection_logs::Opened,
@@ -183,20 +186,20 @@ struct Around {
     _claim: Option<Claim>,
 }
 
-fn lab(
+fn run_lab(
     config: &LabConfig,
     site: Option<Arc<Site>>,
     inside: &Inside,
     commands: BufReader<File>,
-    around: Around,
+    around: Prepared,
 ) -> Result<(), Error> {
     let origins = site.as_ref().map_or(&[][..], |site| site.origins());
     let ipv6 = site.is_none() || around.addresses.iter().any(IpAddr::is_ipv6);
     let ends = around.ends;
     let uplink = around.uplink.as_ref();
     files::replace(config, &ends, uplink, &around.addresses, ipv6)?;
-    let tcp = TcpSettings::of(config.stack.as_ref());
-    // Before the first thread: they all belong on it.
+    let tcp = TcpSettings::for_stack(config.stack.as_ref());
+    // Before the first thread, because all threads inherit the core.
     let reserved_cores = config
         .realtime
         .then(reserve_core_without_realtime)
@@ -227,17 +230,21 @@ fn lab(
     let _way_out = uplink
         .map(|uplink| uplink.join(&ends, servers.tid, inside.outer_pid))
         .transpose()?;
-    let client = build_client(&ends, &TcpSettings::of(clients_stack(config, uplink)), ipv6)?;
+    let client = build_client(
+        &ends,
+        &TcpSettings::for_stack(clients_stack(config, uplink)),
+        ipv6,
+    )?;
     let realtime = config.realtime && config.realtime_servers;
     match around.uplink {
         Some(uplink) if !uplink.nameservers.is_empty() => {
-            names::pass_on(uplink.namespace, uplink.nameservers, realtime)?;
+            names::forward(uplink.namespace, uplink.nameservers, realtime)?;
         }
         _ => start_resolver(origins, realtime)?,
     }
     let device = client.kind();
     let queueing_discipline = servers.device.queueing_discipline().map(str::to_owned);
-    let (cross_traffic, second) = cross_traffic(config, &ends)?;
+    let (cross_traffic, second) = build_cross_traffic(config, &ends)?;
     let watch = config.watch_interval_ms.map(|_| Watch::default());
     let (path, stopper) = Path::new(
         PathEnds {
@@ -266,7 +273,7 @@ fn lab(
     let suspension = site
         .as_ref()
         .and_then(|_| SuspensionWatch::start(Processes::here(), around.driver, realtime));
-    let signals = Signals::hear()?;
+    let signals = Signals::listen()?;
     if let Some(cross_traffic) = &cross_traffic {
         cross_traffic.start();
     }
@@ -296,7 +303,7 @@ fn lab(
     let served = service.clone();
     let (tid, before_ns) = (servers.tid, Arc::new(AtomicU64::new(0)));
     let at_revisit = before_ns.clone();
-    let forget = suspension.as_ref().map(SuspensionWatch::forgetting);
+    let forget = suspension.as_ref().map(SuspensionWatch::forget_callback);
     wait_for_stop(commands, signals, move || {
         summary_reset.request();
         forget.iter().for_each(|forget| forget());
@@ -310,7 +317,7 @@ fn lab(
     tracing::info!("stopping");
     let suspended = suspension.map(SuspensionWatch::end).transpose()?;
     let cross_traffic = cross_traffic.map(|flows| flows.summary());
-    // Closing order: the servers report their connections while the path still carries packets.
+    // Order matters: the servers report their connections while the path still carries packets.
     let server_ns = cpu_ns(tid).map(|ns| ns.saturating_sub(before_ns.load(Ordering::Relaxed)));
     let _ = servers.shutdown.send(());
     join(servers.thread, "servers")??;
@@ -318,7 +325,7 @@ fn lab(
     stopper.stop();
     let mut path = join(path, "path")??;
     if site.is_none() {
-        // Whose they are, nobody can say.
+        // Their origins are unknown.
         path.connections.clear();
     }
     emit(&Summary {
@@ -333,7 +340,7 @@ fn lab(
     Ok(())
 }
 
-fn cross_traffic(
+fn build_cross_traffic(
     config: &LabConfig,
     ends: &Ends,
 ) -> Result<(Option<CrossTraffic>, Option<SecondPair>), Error> {

@@ -1,10 +1,10 @@
-//! The far end's way to the network around the lab: a pair of virtual Ethernet devices and address
-//! translation outside, all of which the kernel takes away with the lab.
+//! The far end's connection to the network around the lab: a pair of virtual Ethernet devices and
+//! address translation outside, all of which the kernel removes with the lab.
 
 use crate::Error;
 use crate::config::LabConfig;
-use crate::network::around::{Around, hosts_of_others};
-use crate::network::devices::{add_v6_address, add_verdicts, add_way_back, bring_up};
+use crate::network::around::{OuterLab, read_other_hosts};
+use crate::network::devices::{add_return_routes, add_v6_address, add_verdict_routes, bring_up};
 use crate::network::ends::Ends;
 use crate::network::names;
 use crate::network::topology::PATH_DEVICE;
@@ -19,31 +19,32 @@ use std::net::SocketAddr;
 /// The far end's second device.
 const DEVICE: &str = "wan0";
 
-/// What address translation needs of the kernel around a lab that it is done in, beyond what it is by
-/// itself: it must let every packet of a known connection pass, whatever loss and reordering left of its
-/// windows, and know it for as long as an emulated outage may last.
+/// Settings for address translation in the network around a lab: it must pass every packet of a
+/// known connection, whatever windows loss and reordering left, and remember it for as long as an
+/// emulated outage may last.
 const TRANSLATION: [(&str, &str); 3] = [
     ("nf_conntrack_tcp_be_liberal", "1"),
     ("nf_conntrack_udp_timeout", "86400"),
     ("nf_conntrack_udp_timeout_stream", "86400"),
 ];
 
-/// The network around the lab, kept open from before the lab's own was made.
+/// The network around the lab, opened before the lab's own was created.
 pub struct Uplink {
     pub namespace: File,
-    /// What the lab's `resolv.conf` says.
+    /// The content of the lab's `resolv.conf`.
     pub resolv_conf: String,
-    /// Who answers names on that network's own loopback, if that is where they are asked for.
+    /// The name servers on that network's own loopback, if it uses any.
     pub nameservers: Vec<SocketAddr>,
-    /// What the lab's `hosts` says beside its own names.
+    /// Lines to add to the lab's `hosts`.
     pub hosts: String,
-    /// The lab whose client's network it is.
-    pub around: Option<Around>,
+    /// The lab whose client's network it is, if any.
+    pub around: Option<OuterLab>,
 }
 
 impl Uplink {
-    /// Where the configuration asks for it: looks whether it can be had. Nothing is changed yet.
-    pub fn of(config: &LabConfig) -> Result<Option<Self>, Error> {
+    /// Opens the uplink if the configuration requests one, after checking that it is possible.
+    /// Nothing is changed yet.
+    pub fn open_for(config: &LabConfig) -> Result<Option<Self>, Error> {
         if config.site.is_some() && (config.internet || config.join) {
             return Err(Error::Config(
                 "internet, join: a lab with a recorded site has no way out; leave one of them out"
@@ -51,7 +52,7 @@ impl Uplink {
             ));
         }
         if config.internet {
-            let uplink = Self::look("internet")?;
+            let uplink = Self::open("internet")?;
             if uplink
                 .around
                 .as_ref()
@@ -65,14 +66,14 @@ impl Uplink {
             }
             return Ok(Some(uplink));
         }
-        if config.join && Around::find().is_some() {
-            return Self::look("a path inside a lab").map(Some);
+        if config.join && OuterLab::find().is_some() {
+            return Self::open("a path inside a lab").map(Some);
         }
         Ok(None)
     }
 
-    /// Looks whether there can be one, for what `wish` names.
-    pub fn look(wish: &str) -> Result<Self, Error> {
+    /// Checks that an uplink is possible and opens it; `wish` names its purpose in messages.
+    pub fn open(wish: &str) -> Result<Self, Error> {
         let refuse = |text: &str| Err(Error::Config(format!("{wish}: {text}")));
         if !eyelevel_netns::is_privileged() {
             return refuse(
@@ -80,7 +81,7 @@ impl Uplink {
                  it takes the capabilities that docs/guides/container.md names)",
             );
         }
-        let around = Around::find();
+        let around = OuterLab::find();
         let forwards = fs::read_to_string("/proc/sys/net/ipv4/ip_forward").unwrap_or_default();
         if around.is_none() && forwards.trim() != "1" {
             return refuse(
@@ -90,29 +91,29 @@ impl Uplink {
         let namespace = File::open("/proc/self/ns/net").map_err(|error| {
             Error::Config(format!("{wish}: open this network: {}", refusal(&error)))
         })?;
-        let (resolv_conf, nameservers) = names::around(around.is_some());
+        let (resolv_conf, nameservers) = names::resolver_config(around.is_some());
         Ok(Self {
             namespace,
             resolv_conf,
             nameservers,
-            hosts: hosts_of_others(),
+            hosts: read_other_hosts(),
             around,
         })
     }
 
-    /// Networks in which a lab that is joined to it would meet others.
+    /// Returns the networks that a lab joined to it must not use.
     pub fn networks_taken(&self) -> BTreeSet<u16> {
         let around = self.around.as_ref();
         around.map_or_else(BTreeSet::new, |around| around.networks_taken.clone())
     }
 
-    /// Whether IPv6 leads further than to the far end.
+    /// Whether IPv6 leads beyond the far end.
     fn has_ipv6(&self) -> bool {
         self.around.as_ref().is_some_and(|around| around.ipv6)
     }
 
     /// Joins the far end, whose namespace is that of the lab's thread `server_tid`, to the outside.
-    /// The way exists as long as what is returned, and no longer than the lab.
+    /// The connection exists as long as the result, and no longer than the lab.
     pub fn join(
         &self,
         ends: &Ends,
@@ -129,8 +130,8 @@ impl Uplink {
         Ok(translations)
     }
 
-    /// The same where the far end is a namespace that passes packets on for the client: with
-    /// `verdicts` to what they say alone, and so not to this machine itself.
+    /// Joins a far end that is a namespace forwarding packets for the client. With `verdicts` it
+    /// reaches only what they allow, and so not this machine itself.
     pub fn join_namespace(
         &self,
         ends: &Ends,
@@ -138,24 +139,24 @@ impl Uplink {
         lab_pid: u32,
         verdicts: Option<&[Verdict]>,
     ) -> Result<Masquerade, Error> {
-        let [network, near_side, far_side] = [0, 5, 6].map(|host| ends.beside_v4(host).into());
+        let [network, near_side, far_side] = [0, 5, 6].map(|host| ends.host_v4(host).into());
         let client = ends.client.0.into();
         let name = format!("eyl{lab_pid}");
         let masquerade = in_network_namespace(&self.namespace, || {
             if self.around.is_some() {
-                pass_on()?;
+                enable_forwarding()?;
             }
             let mut netlink = Netlink::open()?;
             netlink.add_veth_into(&name, DEVICE, far)?;
             let index = bring_up(&mut netlink, &name, near_side)?;
-            add_way_back(&mut netlink, index, near_side, far_side, client)?;
-            Masquerade::of(network, &name)
+            add_return_routes(&mut netlink, index, near_side, far_side, client)?;
+            Masquerade::for_network(network, &name)
         })?;
         in_network_namespace(far, || {
             let mut netlink = Netlink::open()?;
             let index = bring_up(&mut netlink, DEVICE, far_side)?;
             match verdicts {
-                Some(verdicts) => add_verdicts(&mut netlink, index, near_side, verdicts)?,
+                Some(verdicts) => add_verdict_routes(&mut netlink, index, near_side, verdicts)?,
                 None => {
                     let peer = RouteDestination::Host(near_side);
                     netlink.add_route(index, peer, far_side, &Default::default())?;
@@ -167,7 +168,7 @@ impl Uplink {
         Ok(masquerade)
     }
 
-    /// Adds IPv6 to the way of [`Self::join_namespace`]: with `verdicts` to what they say alone.
+    /// Adds IPv6 to the connection of [`Self::join_namespace`], limited by `verdicts`.
     pub fn add_v6(
         &self,
         ends: &Ends,
@@ -176,20 +177,20 @@ impl Uplink {
         verdicts: Option<&[Verdict]>,
     ) -> Result<Masquerade, Error> {
         let own = |host| match verdicts {
-            Some(_) => ends.as_if_public(host),
-            None => ends.beside_v6(host),
+            Some(_) => ends.documentation_v6(host),
+            None => ends.host_v6(host),
         };
         let [network, client, near_side, far_side] = [0, 2, 5, 6].map(own);
         let name = format!("eyl{lab_pid}");
         let masquerade = in_network_namespace(&self.namespace, || {
             if self.around.is_some() {
-                forward_v6()?;
+                enable_forwarding_v6()?;
             }
             let mut netlink = Netlink::open()?;
             let index = add_v6_address(&mut netlink, &name, near_side, true)?;
             let (near_side, far_side) = (near_side.into(), far_side.into());
-            add_way_back(&mut netlink, index, near_side, far_side, client.into())?;
-            Masquerade::of(network.into(), &name)
+            add_return_routes(&mut netlink, index, near_side, far_side, client.into())?;
+            Masquerade::for_network(network.into(), &name)
         })?;
         in_network_namespace(far, || {
             let mut netlink = Netlink::open()?;
@@ -198,35 +199,36 @@ impl Uplink {
                 let peer = RouteDestination::Host(near_side.into());
                 netlink.add_route(index, peer, far_side.into(), &Default::default())?;
                 netlink.add_route_via(index, RouteDestination::Default, near_side.into())?;
-                return forward_v6();
+                return enable_forwarding_v6();
             };
-            add_verdicts(&mut netlink, index, near_side.into(), verdicts)?;
+            add_verdict_routes(&mut netlink, index, near_side.into(), verdicts)?;
             set_sysctl("net.ipv6.conf.all.forwarding", "1")
         })?;
         Ok(masquerade)
     }
 }
 
-/// Lets a lab's client pass packets on. Its network goes with the lab, so nothing outlives it.
-fn pass_on() -> Result<(), eyelevel_netns::Error> {
+/// Enables forwarding by a lab's client. Its network is removed with the lab, so nothing outlives
+/// it.
+fn enable_forwarding() -> Result<(), eyelevel_netns::Error> {
     for (name, value) in TRANSLATION {
-        // Kernels before 5.9 keep some of them from users without rights over the machine.
+        // Kernels before 5.9 refuse some of them to users without privileges on the machine.
         let _ = set_sysctl(&format!("net.netfilter.{name}"), value);
     }
     set_sysctl("net.ipv4.ip_forward", "1")
 }
 
-/// The same of IPv6, at either end of a path.
-fn forward_v6() -> Result<(), eyelevel_netns::Error> {
-    // A router of IPv6 joins groups on all its links, and would say so through the path.
+/// Enables forwarding of IPv6, at either end of a path.
+fn enable_forwarding_v6() -> Result<(), eyelevel_netns::Error> {
+    // An IPv6 router joins groups on all its links, and would announce it over the path.
     let mut netlink = Netlink::open()?;
     let index = netlink.link_index(PATH_DEVICE)?;
     netlink.end_multicast(index)?;
     set_sysctl("net.ipv6.conf.all.forwarding", "1")
 }
 
-/// The stack that a lab's client is set for: its own, or that of the servers around it, which are the
-/// client's as well.
+/// Returns the stack that a lab's client is set for: its own, or that of the servers around it,
+/// which serve the client as well.
 pub fn clients_stack<'a>(
     config: &'a LabConfig,
     uplink: Option<&'a Uplink>,

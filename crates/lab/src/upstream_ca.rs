@@ -1,4 +1,4 @@
-//! `--upstream-ca`: certificates that are trusted beside the platform's.
+//! `--upstream-ca`: certificates to trust besides the platform's.
 
 use std::path::PathBuf;
 
@@ -9,19 +9,20 @@ use rustls::pki_types::pem::PemObject;
 
 use crate::Error;
 
-/// The argument of commands that speak with servers.
+/// The argument of commands that connect to servers.
 #[derive(Debug, Args)]
 pub struct UpstreamCa {
-    /// Certificates (PEM) to trust beside the platform's, such as a lab's authority
+    /// Certificates (PEM) to trust besides the platform's, such as a lab's authority
     #[arg(long)]
     upstream_ca: Option<PathBuf>,
 }
 
 impl UpstreamCa {
-    /// What each certificate of the file is taken for; nothing where none was given.
+    /// Converts each certificate of the file with `take`; returns an empty list without a file.
     ///
     /// # Errors
-    /// The file cannot be read, holds no certificate, or one for which `take` has no use.
+    ///
+    /// Fails if the file cannot be read, holds no certificate, or one that `take` rejects.
     pub fn read<T>(
         &self,
         take: impl Fn(CertificateDer<'static>) -> Option<T>,

@@ -2,10 +2,11 @@ use crate::Error;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The addresses of all interfaces in the calling thread's network namespace.
+/// Returns the addresses of all interfaces in the calling thread's network namespace.
 ///
 /// # Errors
-/// Where the kernel does not tell.
+///
+/// Fails if the kernel refuses.
 pub fn local_addresses() -> Result<Vec<IpAddr>, Error> {
     let mut first: *mut libc::ifaddrs = std::ptr::null_mut();
     // SAFETY: `first` is valid for writes.
@@ -16,7 +17,7 @@ pub fn local_addresses() -> Result<Vec<IpAddr>, Error> {
     let mut found = Vec::new();
     let mut next = first;
     while !next.is_null() {
-        // SAFETY: the list is whole until it is freed below.
+        // SAFETY: the list is valid until it is freed below.
         let entry = unsafe { &*next };
         // SAFETY: null, or an address of the family that it names.
         found.extend(unsafe { address(entry.ifa_addr) });

@@ -1,61 +1,61 @@
-//! The rights that decide how a lab is made: capabilities, not the user's number. Root of a container
+//! The capabilities that decide how a lab is created, rather than the user id: root of a container
 //! may have none of them, and an ordinary user may have been given all.
 
 use rustix::thread::{CapabilitySet as Set, capabilities};
 
-/// A capability (capabilities(7)) and what a lab wants it for.
+/// A capability (capabilities(7)) and its purpose for a lab.
 #[derive(Clone, Copy, Debug)]
 pub struct Capability {
-    /// As `podman run --cap-add` and `setpriv` take it.
+    /// The name for `podman run --cap-add` and `setpriv`.
     pub name: &'static str,
     set: Set,
-    /// What it allows a lab.
+    /// What it allows a lab to do.
     pub purpose: &'static str,
 }
 
 impl Capability {
-    /// Its number, which is the place of its bit in a set.
+    /// Returns the capability's number, the position of its bit in a set.
     pub fn number(&self) -> u32 {
         self.set.bits().trailing_zeros()
     }
 }
 
-const fn of(name: &'static str, set: Set, purpose: &'static str) -> Capability {
+const fn new(name: &'static str, set: Set, purpose: &'static str) -> Capability {
     Capability { name, set, purpose }
 }
 
-/// What it takes to make a lab without a user namespace. Where one is missing the lab gets a user
-/// namespace, in which it has all of them.
+/// The capabilities to create a lab without a user namespace. If one is missing, the lab gets a
+/// user namespace, in which it has all of them.
 pub const NEEDED: &[Capability] = &[
-    of(
+    new(
         "CHOWN",
         Set::CHOWN,
         "hand folders over to the browser's user",
     ),
-    of(
+    new(
         "DAC_OVERRIDE",
         Set::DAC_OVERRIDE,
         "look after what that user wrote",
     ),
-    of("KILL", Set::KILL, "end that user's processes"),
-    of("SETGID", Set::SETGID, "take that user's group"),
-    of("SETUID", Set::SETUID, "become that user"),
-    of("SETPCAP", Set::SETPCAP, "give up all rights for good"),
-    of(
+    new("KILL", Set::KILL, "end that user's processes"),
+    new("SETGID", Set::SETGID, "take that user's group"),
+    new("SETUID", Set::SETUID, "become that user"),
+    new("SETPCAP", Set::SETPCAP, "give up all rights for good"),
+    new(
         "NET_BIND_SERVICE",
         Set::NET_BIND_SERVICE,
         "serve on ports 443 and 53",
     ),
-    of("NET_ADMIN", Set::NET_ADMIN, "make devices and routes"),
-    of("NET_RAW", Set::NET_RAW, "see when packets arrive"),
-    of("SYS_CHROOT", Set::SYS_CHROOT, "enter a lab's file system"),
-    of("SYS_PTRACE", Set::SYS_PTRACE, "enter a lab's processes"),
-    of("SYS_ADMIN", Set::SYS_ADMIN, "make namespaces and mounts"),
+    new("NET_ADMIN", Set::NET_ADMIN, "make devices and routes"),
+    new("NET_RAW", Set::NET_RAW, "see when packets arrive"),
+    new("SYS_CHROOT", Set::SYS_CHROOT, "enter a lab's file system"),
+    new("SYS_PTRACE", Set::SYS_PTRACE, "enter a lab's processes"),
+    new("SYS_ADMIN", Set::SYS_ADMIN, "make namespaces and mounts"),
 ];
 
-/// Whether the caller can make a lab as it is: all that are [`NEEDED`] are in effect.
+/// Whether all of [`NEEDED`] are in effect, so that the caller needs no user namespace.
 pub fn is_privileged() -> bool {
-    suffices(effective())
+    is_sufficient(effective())
 }
 
 /// Whether the caller may map root of its user namespace into a new one (user_namespaces(7)).
@@ -63,11 +63,11 @@ pub(crate) fn may_map_root() -> bool {
     effective().contains(Set::SETFCAP)
 }
 
-fn suffices(effective: Set) -> bool {
+fn is_sufficient(effective: Set) -> bool {
     NEEDED.iter().all(|each| effective.contains(each.set))
 }
 
-/// This thread's effective set; empty where the kernel does not say.
+/// Returns this thread's effective set, or an empty one if it cannot be read.
 fn effective() -> Set {
     capabilities(None).map_or(Set::empty(), |sets| sets.effective)
 }
@@ -77,11 +77,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_that_is_missing_tells() {
+    fn each_missing_capability_matters() {
         let all: Set = NEEDED.iter().map(|each| each.set).collect();
-        assert!(suffices(all) && suffices(Set::all()) && !suffices(Set::empty()));
+        assert!(is_sufficient(all) && is_sufficient(Set::all()) && !is_sufficient(Set::empty()));
         for each in NEEDED {
-            assert!(!suffices(!each.set), "{}", each.name);
+            assert!(!is_sufficient(!each.set), "{}", each.name);
         }
     }
 

@@ -1,10 +1,10 @@
-//! Which cores a thread may use.
+//! The cores that a thread may use.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::io::Error;
 use std::iter::once;
 
-/// The cores that the calling thread may use, in their order.
+/// Returns the cores that the calling thread may use, in ascending order.
 pub fn allowed_cores() -> Result<Vec<usize>, Error> {
     let set = sched_getaffinity(None)?;
     Ok((0..CpuSet::MAX_CPU)
@@ -12,8 +12,8 @@ pub fn allowed_cores() -> Result<Vec<usize>, Error> {
         .collect())
 }
 
-/// Holds the calling thread, and what it starts from then on, to `cores`.
-pub fn keep_to_cores(cores: &[usize]) -> Result<(), Error> {
+/// Pins the calling thread, and what it starts from then on, to `cores`.
+pub fn pin_to_cores(cores: &[usize]) -> Result<(), Error> {
     let mut set = CpuSet::new();
     for core in cores.iter().filter(|core| **core < CpuSet::MAX_CPU) {
         set.set(*core);
@@ -21,18 +21,18 @@ pub fn keep_to_cores(cores: &[usize]) -> Result<(), Error> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// The numbers of the hardware threads that are the same core as `core`, itself among them. Alone
-/// where the kernel does not say.
+/// Returns the hardware threads of the same core as `core`, including itself, or only `core` if the
+/// kernel does not report them.
 pub fn threads_of_core(core: usize) -> Vec<usize> {
     let file = format!("/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list");
     let text = std::fs::read_to_string(file).unwrap_or_default();
-    Some(numbers(text.trim()))
+    Some(parse_list(text.trim()))
         .filter(|found| found.contains(&core))
         .unwrap_or_else(|| vec![core])
 }
 
-/// Of a list as the kernel writes it, such as `0-3,8`; without the parts that are none.
-fn numbers(list: &str) -> Vec<usize> {
+/// Parses a list in the kernel's format, such as `0-3,8`; skips invalid parts.
+fn parse_list(list: &str) -> Vec<usize> {
     let of_part = |part: &str| {
         let mut ends = part.splitn(2, '-').map(|end| end.parse::<usize>().ok());
         let first = ends.next().flatten()?;
@@ -49,12 +49,12 @@ mod tests {
 
     #[test]
     fn a_list_of_the_kernels_is_read() {
-        assert_eq!(numbers("3"), [3]);
-        assert_eq!(numbers("0-1"), [0, 1]);
-        assert_eq!(numbers("2,6"), [2, 6]);
-        assert_eq!(numbers("0-2,8-9"), [0, 1, 2, 8, 9]);
-        assert_eq!(numbers(""), [] as [usize; 0]);
-        assert_eq!(numbers("x,4-,5,0-99999999"), [5]);
+        assert_eq!(parse_list("3"), [3]);
+        assert_eq!(parse_list("0-1"), [0, 1]);
+        assert_eq!(parse_list("2,6"), [2, 6]);
+        assert_eq!(parse_list("0-2,8-9"), [0, 1, 2, 8, 9]);
+        assert_eq!(parse_list(""), [] as [usize; 0]);
+        assert_eq!(parse_list("x,4-,5,0-99999999"), [5]);
     }
 
     #[test]
@@ -70,11 +70,11 @@ mod tests {
         let all = allowed_cores().unwrap();
         let last = [*all.last().expect("a thread has a core")];
         let inside = std::thread::spawn(move || {
-            keep_to_cores(&last).unwrap();
+            pin_to_cores(&last).unwrap();
             std::thread::spawn(|| allowed_cores().unwrap()).join()
         });
         assert_eq!(inside.join().unwrap().unwrap(), last);
         assert_eq!(allowed_cores().unwrap(), all);
-        assert!(keep_to_cores(&[]).is_err());
+        assert!(pin_to_cores(&[]).is_err());
     }
 }

@@ -9,27 +9,28 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Of a command that is nowhere: a lab lacks nothing then.
+/// The remedy for a command that is not found, which `eyelevel doctor` cannot help with.
 const NOT_FOUND: &str = "check its name; it is looked for on your PATH";
 
 /// The side of a lab that a command joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Where the browser runs.
+    /// The client's side, where the browser runs.
     Client,
-    /// Where the servers run; the thread that stands in their network namespace.
+    /// The servers' side, in the network namespace of their thread.
     Server {
-        /// Thread id inside the lab, as the lab's `ready` event gives it.
+        /// The thread id inside the lab, from the lab's `ready` event.
         thread: u32,
     },
 }
 
 /// Joins the namespaces of the lab whose process 1 is `init_pid` and becomes `command` inside,
-/// which dies when the caller's parent does or when the lab ends. Returns only the exit status of
-/// the command, passed on from the child that the process namespace needs.
+/// which ends when the caller's parent or the lab ends. Returns only the exit status of the
+/// command, passed on from the child that the process namespace requires.
 ///
 /// # Errors
-/// Where the lab is gone or belongs to somebody else, or the command cannot be started.
+///
+/// Fails if the lab is gone or belongs to another user, or the command cannot be started.
 pub fn enter(init_pid: u32, side: Side, command: &[String]) -> Result<i32, Error> {
     let process = PathBuf::from(format!("/proc/{init_pid}"));
     let network = match side {
@@ -79,7 +80,7 @@ fn run_inside(command: &[String]) -> Result<i32, Error> {
     unsafe {
         child.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
     }
-    // The command decides what a signal does; this process waits. A handler is not kept over exec.
+    // The command handles signals while this process waits. A handler would not survive exec.
     let attempt = || format!("run {} inside the lab", command[0]);
     let child =
         relay::start_relayed(&mut child, attempt).map_err(|error| match error.source.kind() {

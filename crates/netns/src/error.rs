@@ -1,22 +1,22 @@
 use std::io;
 
-/// Of a call that a kernel with namespaces does for those who may.
+/// The default remedy, for calls that a kernel with namespaces allows to privileged users.
 const OTHERWISE: &str = "run `eyelevel doctor` to see what this machine lacks";
 
-/// A system call that did not do what the lab needs: the attempt, the kernel's answer, the way out.
+/// A failed system call: the attempt, the kernel's error, the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {attempt}: {source}; {}", .remedy.unwrap_or(OTHERWISE))]
 pub struct Error {
     /// What was attempted, with its subject: "create a TUN device lab0".
     pub attempt: String,
-    /// What the kernel said.
+    /// The kernel's error.
     pub source: io::Error,
-    /// What the user can do, where something else than `eyelevel doctor` says it.
+    /// The remedy, if it is another than `eyelevel doctor`.
     pub remedy: Option<&'static str>,
 }
 
 impl Error {
-    /// The last system call's error, for `attempt`.
+    /// Creates an error for `attempt` from the last system call's error.
     pub(crate) fn last(attempt: impl Into<String>) -> Self {
         Self::new(attempt, io::Error::last_os_error())
     }
@@ -29,8 +29,8 @@ impl Error {
         }
     }
 
-    /// As `eyelevel doctor` says it, which has nobody to send to itself.
-    pub(crate) fn of_doctor(&self) -> String {
+    /// Formats the error for `eyelevel doctor`, without the remedy to run it.
+    pub(crate) fn to_doctor_message(&self) -> String {
         match self.remedy {
             Some(_) => self.to_string(),
             None => format!("cannot {}: {}", self.attempt, self.source),
@@ -43,7 +43,7 @@ impl Error {
     }
 }
 
-/// Turns the return value of a system call into a result.
+/// Converts the return value of a system call to a result.
 pub(crate) fn check(
     value: libc::c_int,
     attempt: impl FnOnce() -> String,

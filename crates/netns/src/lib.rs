@@ -1,10 +1,10 @@
-//! Namespaces, TUN devices, routes, sysctls and scheduling: everything that asks the kernel for a
-//! privilege, and all `unsafe` code of the data plane, live in this crate.
+//! Namespaces, TUN devices, routes, sysctls and scheduling: everything that needs a privilege from
+//! the kernel, and all `unsafe` code of the data plane, is in this crate.
 //!
-//! A lab is one process tree. [`sandbox::spawn`] clones its process 1 into namespaces of its own
-//! (user where the caller lacks a capability, process ids, mounts, network); when that process dies the
-//! kernel kills every process inside and takes the devices away, so nothing is left behind even
-//! after SIGKILL. Its main thread stands in the client's network namespace; a second thread calls
+//! A lab is one process tree. [`sandbox::spawn`] clones its process 1 into new namespaces (user if
+//! the caller lacks a capability, process ids, mounts, network). When that process ends, the kernel
+//! kills every process inside and removes the devices, so nothing is left behind even after
+//! SIGKILL. Its main thread is in the client's network namespace; a second thread calls
 //! [`unshare_network`] and becomes the server's.
 #![allow(unsafe_code)]
 
@@ -36,14 +36,14 @@ mod wall_clock;
 pub use addresses::local_addresses;
 pub use capabilities::is_privileged;
 pub use clock::monotonic_now;
-pub use cores::{allowed_cores, keep_to_cores, threads_of_core};
+pub use cores::{allowed_cores, pin_to_cores, threads_of_core};
 pub use device::Device;
 pub use device::losses::Lost;
 pub use device::read_packet::ReadPacket;
 pub use dial::{Dialer, Switchboard, dial_out};
 pub use enter::{Side, enter};
 pub use error::Error;
-pub use loopback_only::{LoopbackOnly, loopback_only, without_devices};
+pub use loopback_only::{LoopbackOnly, create_loopback_only, create_without_devices};
 pub use masquerade::Masquerade;
 pub use netlink::Netlink;
 pub use offload::{OFFLOAD_HEADER_BYTES, OffloadHeader, READ_BYTES_MAX, Segmentation};
@@ -52,8 +52,7 @@ pub use realtime::{
     RealtimePriority, current_thread_id, request_realtime, set_timer_slack_minimum,
 };
 pub use relay::{
-    block_signals, end_command_of, relay_signals_to, unblock_signals, wait_for_child,
-    waiting_signal,
+    block_signals, end_command, pending_signal, relay_signals_to, unblock_signals, wait_for_child,
 };
 pub use routes::{RouteDestination, RouteSettings};
 pub use sandbox::{in_network_namespace, new_network_namespace, unshare_network};

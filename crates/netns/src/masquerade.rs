@@ -15,7 +15,7 @@ const REQUEST: u16 = 0x01;
 const ACKNOWLEDGE: u16 = 0x04;
 const CREATE: u16 = 0x400;
 const APPEND: u16 = 0x800;
-/// `NFT_TABLE_F_OWNER`: the table goes when the socket that made it closes (Linux 5.12).
+/// `NFT_TABLE_F_OWNER`: the table is removed when the socket that created it closes (Linux 5.12).
 const TABLE_OF_SOCKET: u32 = 2;
 const HOOK_POSTROUTING: u32 = 4;
 /// `NF_IP_PRI_NAT_SRC`.
@@ -24,19 +24,20 @@ const PRIORITY_SOURCE: u32 = 100;
 const TABLE: &str = "eyelevel";
 const ANSWER_BYTES_MAX: usize = 8192;
 
-/// Address translation for one network, in the network namespace in which it was made. It lives
-/// as long as this value: the kernel takes it away with the socket, however the process ends.
+/// Address translation for one network, in the network namespace in which it was created. It exists
+/// as long as this value: the kernel removes it with the socket, however the process ends.
 pub struct Masquerade {
     _socket: Socket,
 }
 
 impl Masquerade {
-    /// Packets from the network of `first`, a /24 of IPv4 or a /64 of IPv6, leave this namespace under
-    /// its own addresses. `name` sets it apart from that of other labs.
+    /// Makes packets from the network of `first`, a /24 of IPv4 or a /64 of IPv6, leave this
+    /// namespace with its own addresses. `name` distinguishes it from other labs'.
     ///
     /// # Errors
-    /// Where the kernel has no nf_tables with masquerading.
-    pub fn of(first: IpAddr, name: &str) -> Result<Self, Error> {
+    ///
+    /// Fails if the kernel has no nf_tables with masquerading.
+    pub fn for_network(first: IpAddr, name: &str) -> Result<Self, Error> {
         let fail =
             |error| {
                 Error::new(format!("translate the addresses of {first}'s network"), error).remedy(
@@ -45,7 +46,7 @@ impl Masquerade {
             };
         let socket = open().map_err(fail)?;
         let table = format!("{TABLE}-{name}");
-        let network = Network::of(first);
+        let network = Network::for_network(first);
         let requests = [
             new_table(&table),
             new_chain(&table),
@@ -95,7 +96,7 @@ fn exchange(socket: &Socket, family: u8, requests: &[Message]) -> io::Result<()>
     Ok(())
 }
 
-/// The error numbers of the answers in a datagram: 0 or a negative one each.
+/// Returns the error numbers of the answers in a datagram, 0 or negative.
 fn errors(mut datagram: &[u8]) -> Vec<i32> {
     let mut found = Vec::new();
     while let Some(length) = datagram.get(..4) {
@@ -148,7 +149,8 @@ fn new_chain(table: &str) -> Message {
     }
 }
 
-/// Where a packet has its source (RFC 791, section 3.1; RFC 8200, section 3), and with what it begins.
+/// The position of a packet's source address (RFC 791, section 3.1; RFC 8200, section 3), and the
+/// network's first bytes.
 struct Network {
     family: u8,
     source_at: u32,
@@ -156,7 +158,7 @@ struct Network {
 }
 
 impl Network {
-    fn of(first: IpAddr) -> Self {
+    fn for_network(first: IpAddr) -> Self {
         match first {
             IpAddr::V4(v4) => Self {
                 family: libc::AF_INET as u8,
@@ -172,7 +174,7 @@ impl Network {
     }
 }
 
-/// `saddr NETWORK masquerade`.
+/// Creates the rule `saddr NETWORK masquerade`.
 fn new_rule(table: &str, network: &Network) -> Message {
     const REGISTER: u32 = 8; // NFT_REG32_00
     const NETWORK_HEADER: u32 = 1;
@@ -218,7 +220,7 @@ fn text(kind: u16, value: &str) -> Vec<u8> {
     attribute(kind, &[value.as_bytes(), b"\0"].concat())
 }
 
-/// A netlink attribute, padded to four bytes.
+/// Encodes a netlink attribute, padded to four bytes.
 fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let mut bytes = ((value.len() + 4) as u16).to_ne_bytes().to_vec();
     bytes.extend(kind.to_ne_bytes());
@@ -227,7 +229,7 @@ fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A netlink message with the header that all of netfilter's have.
+/// Encodes a netlink message with netfilter's common header.
 fn frame(kind: u16, flags: u16, sequence: u32, family: u8, resource: u16, body: &[u8]) -> Vec<u8> {
     let mut bytes = (20 + body.len() as u32).to_ne_bytes().to_vec();
     bytes.extend(kind.to_ne_bytes());

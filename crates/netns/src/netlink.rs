@@ -17,11 +17,11 @@ use std::os::fd::AsRawFd;
 
 /// The largest acknowledgement that the kernel sends for one request.
 const ANSWER_BYTES_MAX: usize = 8192;
-/// What the kernel puts into one part of a list (NLMSG_GOODSIZE, and what larger buffers get).
+/// The largest part of a list from the kernel (NLMSG_GOODSIZE, and more for larger buffers).
 const DUMP_BYTES_MAX: usize = 32 * 1024;
 
-/// Configures links and addresses, and in `routes.rs` the routes, of one network namespace: the one in
-/// which it was opened.
+/// A netlink socket that configures links, addresses and, in `routes.rs`, routes of the network
+/// namespace in which it was opened.
 pub struct Netlink {
     socket: Socket,
     sequence: u32,
@@ -43,12 +43,12 @@ impl Netlink {
         })
     }
 
-    /// The kernel's number of the interface `name`.
+    /// Returns the index of the interface `name`.
     pub fn link_index(&self, name: &str) -> Result<u32, Error> {
         interface_index(name)
     }
 
-    /// Sets the interface up with this MTU.
+    /// Sets the interface up, with this MTU.
     pub fn set_up(&mut self, index: u32, mtu: Option<u32>) -> Result<(), Error> {
         let mut message = LinkMessage::default();
         message.header.index = index;
@@ -60,8 +60,8 @@ impl Netlink {
         })
     }
 
-    /// Takes the interface out of multicast, so that the kernel joins no groups there, which it would
-    /// tell the other side in packets of its own.
+    /// Disables multicast on the interface, so that the kernel joins no groups there, which it
+    /// would announce in packets of its own.
     pub fn end_multicast(&mut self, index: u32) -> Result<(), Error> {
         let mut message = LinkMessage::default();
         message.header.index = index;
@@ -71,7 +71,7 @@ impl Netlink {
         })
     }
 
-    /// Sets the interface up; its packets need no address resolution, there is one peer.
+    /// Sets the interface up without address resolution, since there is only one peer.
     pub(crate) fn set_up_without_arp(&mut self, index: u32) -> Result<(), Error> {
         let mut message = LinkMessage::default();
         message.header.index = index;
@@ -126,7 +126,7 @@ impl Netlink {
         })
     }
 
-    /// Gives the interface an address, usable at once (no duplicate address detection).
+    /// Adds an address to the interface, usable at once (no duplicate address detection).
     pub fn add_address(&mut self, index: u32, address: IpAddr) -> Result<(), Error> {
         let mut message = AddressMessage::default();
         message.header.family = family(address);
@@ -143,7 +143,8 @@ impl Netlink {
     /// Sets the queueing discipline of a device.
     ///
     /// # Errors
-    /// Where the kernel has none of that name, or no disciplines at all.
+    ///
+    /// Fails if the kernel has none of that name, or no disciplines at all.
     pub(crate) fn set_queueing_discipline(&mut self, index: u32, name: &str) -> Result<(), Error> {
         let mut message = TcMessage::with_index(index as i32);
         message.header.parent = TcHandle::ROOT;
@@ -156,7 +157,8 @@ impl Netlink {
         )
     }
 
-    /// The name of a device's queueing discipline; none where the kernel does not say.
+    /// Returns the name of a device's queueing discipline, or `None` if the kernel does not report
+    /// it.
     pub(crate) fn queueing_discipline(&mut self, index: u32) -> Option<String> {
         let message = TcMessage::with_index(index as i32);
         let mut request = NetlinkMessage::from(RouteNetlinkMessage::GetQueueDiscipline(message));
@@ -227,7 +229,7 @@ impl Netlink {
     }
 }
 
-/// The kernel's number of the interface `name` in the calling thread's network namespace.
+/// Returns the index of the interface `name` in the calling thread's network namespace.
 pub(crate) fn interface_index(name: &str) -> Result<u32, Error> {
     let name = std::ffi::CString::new(name).expect("device names are literals without NUL");
     // SAFETY: `name` is NUL-terminated and outlives the call.
@@ -276,7 +278,7 @@ mod tests {
             assert_eq!(netlink.queueing_discipline(99_999), None);
             Some(())
         };
-        // A thread of its own, whose namespace ends with it.
+        // Runs in a separate thread, whose namespace ends with it.
         let done = std::thread::spawn(in_a_namespace).join().expect("no panic");
         if done.is_none() {
             println!("skipped: no right to make network namespaces and devices");

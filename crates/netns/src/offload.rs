@@ -1,8 +1,8 @@
-/// Bytes of the header before every packet of a [`crate::Device`]: `struct virtio_net_hdr`
-/// (linux/virtio_net.h), in the machine's own byte order.
+/// The length of the header before every packet of a [`crate::Device`], bytes: `struct
+/// virtio_net_hdr` (linux/virtio_net.h), in the machine's byte order.
 pub const OFFLOAD_HEADER_BYTES: usize = 10;
 
-/// The longest read: the header and a packet of 65 535 bytes beside its IPv6 header.
+/// The longest read: the header and a packet of 65 535 bytes after its IPv6 header.
 pub const READ_BYTES_MAX: usize = OFFLOAD_HEADER_BYTES + 40 + 65_535;
 
 /// `VIRTIO_NET_HDR_F_NEEDS_CSUM`.
@@ -10,38 +10,38 @@ const NEEDS_CHECKSUM: u8 = 1;
 /// `VIRTIO_NET_HDR_GSO_ECN`: the first segment carries TCP's CWR flag.
 const WITH_ECN: u8 = 0x80;
 
-/// How a packet is to be cut into segments.
+/// How a packet is to be split into segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Segmentation {
-    /// It is whole.
+    /// The packet is not split.
     #[default]
     None,
     /// A TCP super-packet over IPv4.
     TcpV4,
     /// A TCP super-packet over IPv6.
     TcpV6,
-    /// UDP datagrams of one flow, each with a header of its own.
+    /// UDP datagrams of one flow, each with its own header.
     Udp,
 }
 
-/// What the kernel says, or is told, about a packet that is not yet as it would be on a wire.
+/// Offload information about a packet that is not yet in its wire format, from or for the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OffloadHeader {
-    /// How to cut it.
+    /// How to split the packet.
     pub segmentation: Segmentation,
-    /// Whether its first TCP segment reduces the window (CWR).
+    /// Whether its first TCP segment has the flag CWR.
     pub with_cwr: bool,
-    /// Payload bytes of each segment but the last.
+    /// The payload bytes of each segment except the last.
     pub segment_bytes: u16,
-    /// Bytes of IP and transport headers, a hint.
+    /// The length of IP and transport headers, bytes; a hint.
     pub header_bytes: u16,
-    /// Where the bytes begin over which a checksum is still missing, and the place of the checksum
-    /// behind that; the place holds the sum of the pseudo header.
+    /// The start of the bytes that a missing checksum covers, and the checksum's offset from there;
+    /// the field holds the sum of the pseudo header.
     pub checksum: Option<(u16, u16)>,
 }
 
 impl OffloadHeader {
-    /// Reads the header. `None`: a kind of segmentation that was not asked for.
+    /// Parses the header; returns `None` for a kind of segmentation that was not enabled.
     pub fn parse(bytes: &[u8; OFFLOAD_HEADER_BYTES]) -> Option<Self> {
         let field = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
         let segmentation = match bytes[1] & !WITH_ECN {
@@ -60,7 +60,7 @@ impl OffloadHeader {
         })
     }
 
-    /// The header as the kernel wants it.
+    /// Encodes the header for the kernel.
     pub fn to_bytes(self) -> [u8; OFFLOAD_HEADER_BYTES] {
         let mut bytes = [0; OFFLOAD_HEADER_BYTES];
         let kind = match self.segmentation {
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn written_records_are_read_back() {
+    fn headers_read_back() {
         for segmentation in [
             Segmentation::None,
             Segmentation::TcpV4,

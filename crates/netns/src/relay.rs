@@ -1,4 +1,4 @@
-//! Signals that the one who started a command in a lab passes on to it.
+//! Relays signals from the process that started a command in a lab to that command.
 
 use crate::Error;
 use crate::error::check;
@@ -11,18 +11,19 @@ use std::process::{Child, Command};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The signals by which people and service managers end things.
+/// The signals by which users and service managers end programs.
 pub(crate) const RELAYED: [libc::c_int; 4] =
     [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
 /// The process that signals are passed on to; 0 before there is one.
 static TARGET: AtomicI32 = AtomicI32::new(0);
 
-/// Lets all signals through again: whoever started this process may have them blocked, to wait for
-/// them, and what a process blocks its children inherit.
+/// Unblocks all signals: the process that started this one may have blocked them to wait for them,
+/// and children inherit the mask.
 ///
 /// # Errors
-/// Where the kernel refuses.
+///
+/// Fails if the kernel refuses.
 pub fn unblock_signals() -> Result<(), Error> {
     // SAFETY: an all-zero set is emptied before use; both calls take pointers to it alone.
     let result = unsafe {
@@ -33,17 +34,19 @@ pub fn unblock_signals() -> Result<(), Error> {
     check(result, || "let signals through".into()).map(drop)
 }
 
-/// Keeps the relayed signals waiting: in this thread, and in all that it starts from now on.
+/// Blocks the relayed signals in this thread and in all that it starts from now on, so that they
+/// stay pending.
 ///
 /// # Errors
-/// Where the kernel refuses.
+///
+/// Fails if the kernel refuses.
 pub fn block_signals() -> Result<(), Error> {
     change_mask(libc::SIG_BLOCK)
 }
 
-/// A relayed signal that waits since [`block_signals`].
-pub fn waiting_signal() -> Option<i32> {
-    // SAFETY: an all-zero set is filled before it is asked.
+/// Returns a relayed signal that is pending since [`block_signals`].
+pub fn pending_signal() -> Option<i32> {
+    // SAFETY: an all-zero set is filled before it is read.
     unsafe {
         let mut waiting: libc::sigset_t = std::mem::zeroed();
         libc::sigpending(&mut waiting);
@@ -53,11 +56,12 @@ pub fn waiting_signal() -> Option<i32> {
     }
 }
 
-/// Starts `command` and passes signals on to it, those first that came before its number was known:
-/// it may run, and be heard of by others, while this process has yet to wake from starting it.
+/// Starts `command` and relays signals to it, beginning with those that arrived before its process
+/// id was known: others may already see it while this process has yet to return from starting it.
 ///
 /// # Errors
-/// Where the kernel or the program refuses; `described` says what was to be run.
+///
+/// Fails if the kernel or the program refuses; `described` names the command.
 pub(crate) fn start_relayed(
     command: &mut Command,
     described: impl FnOnce() -> String,
@@ -72,35 +76,38 @@ pub(crate) fn start_relayed(
     Ok(child)
 }
 
-/// Passes the signals on to `child`, those that waited first, until [`wait_for_child`].
+/// Relays signals to `child`, beginning with pending ones, until [`wait_for_child`].
 ///
 /// # Errors
-/// Where the kernel refuses.
+///
+/// Fails if the kernel refuses.
 pub fn relay_signals_to(child: &Child) -> Result<(), Error> {
-    to(child.id() as i32);
-    hear()?;
+    set_target(child.id() as i32);
+    install_handler()?;
     change_mask(libc::SIG_UNBLOCK)
 }
 
-/// Waits for the end of `child`, to which signals are relayed; from then on they wait again.
-/// Returns its exit status, 128 and the signal's number where one ended it.
+/// Waits for the end of `child`, to which signals are relayed; from then on they stay pending
+/// again. Returns its exit status, or 128 plus the signal that ended it.
 ///
 /// # Errors
-/// Where the kernel refuses.
+///
+/// Fails if the kernel refuses.
 pub fn wait_for_child(child: &mut Child) -> Result<i32, Error> {
-    // It stays a zombie, whose number nobody else gets, until nothing is sent to it any more.
+    // It stays a zombie, so that its number is not reused, until nothing is sent to it any more.
     let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     let pid = Pid::from_child(child);
     retry_on_intr(|| waitid(WaitId::Pid(pid), ended))
         .map_err(|e| Error::new("wait for the command", e))?;
     block_signals()?;
-    to(0);
+    set_target(0);
     sandbox::wait_for(pid.as_raw_pid())
 }
 
-/// Sends `child` SIGTERM or, where `kill`, SIGKILL: to what it started where it has children, since
-/// what stands for a command inside a lab ends with it. One that has ended is left alone.
-pub fn end_command_of(child: &Child, kill: bool) {
+/// Sends SIGTERM, or SIGKILL if `kill`, to the children of `child` or, if there are none, to
+/// `child`: the process that entered a lab for a command ends with that command. One that has ended
+/// is left alone.
+pub fn end_command(child: &Child, kill: bool) {
     let pid = child.id();
     let listed = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
     let inner: Vec<i32> = listed
@@ -138,9 +145,9 @@ fn change_mask(how: libc::c_int) -> Result<(), Error> {
     ))
 }
 
-/// Hears the signals, and passes on those that a process sent. What a terminal sends reaches its
-/// whole foreground group, and so the target without our help.
-pub(crate) fn hear() -> Result<(), Error> {
+/// Installs the handler, which relays signals that a process sent. Those of a terminal reach its
+/// whole foreground group, and so the target, without it.
+pub(crate) fn install_handler() -> Result<(), Error> {
     for signal in RELAYED {
         // SAFETY: the handler only reads its argument, loads an atomic and calls kill.
         let result = unsafe {
@@ -154,14 +161,14 @@ pub(crate) fn hear() -> Result<(), Error> {
     Ok(())
 }
 
-/// Passes signals on to `pid` from now on.
-pub(crate) fn to(pid: i32) {
+/// Relays signals to `pid` from now on.
+pub(crate) fn set_target(pid: i32) {
     TARGET.store(pid, Ordering::Relaxed);
 }
 
 extern "C" fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     let target = TARGET.load(Ordering::Relaxed);
-    // SAFETY: the kernel hands a valid siginfo.
+    // SAFETY: the kernel passes a valid siginfo.
     let is_from_process = unsafe { (*info).si_code } <= 0;
     if target > 0 && is_from_process {
         sandbox::kill_child(target, signal);
@@ -176,8 +183,8 @@ mod tests {
     fn a_signal_that_comes_before_the_command_is_known_reaches_it() {
         let mut command = Command::new("/bin/sleep");
         command.arg("5"); // then it would end by itself, with status 0
-        // SAFETY: both calls take integers and are async-signal-safe. This thread alone is meant:
-        // others of the test's process have the signal let through.
+        // SAFETY: both calls take integers and are async-signal-safe. Only this thread is
+        // signalled, because others of the test's process do not block it.
         let (process, thread) = unsafe { (libc::getpid(), libc::gettid()) };
         unsafe {
             command.pre_exec(move || {

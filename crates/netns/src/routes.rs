@@ -7,15 +7,15 @@ use netlink_packet_route::route::{
 };
 use std::net::IpAddr;
 
-/// The table that the kernel asks for addresses of its own (RT_TABLE_LOCAL).
+/// The table for the machine's own addresses (RT_TABLE_LOCAL).
 const TABLE_LOCAL: u8 = 255;
 
-/// Where a route leads.
+/// The destination of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteDestination {
     /// One address.
     Host(IpAddr),
-    /// All addresses that share so many bits with the first of them.
+    /// All addresses that share this many bits with the first of them.
     Range(IpAddr, u8),
     /// Everything that no other route names.
     Default,
@@ -24,11 +24,11 @@ pub enum RouteDestination {
 /// Congestion settings that the kernel takes from a route when a TCP connection starts on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RouteSettings {
-    /// Initial congestion window in segments.
+    /// The initial congestion window in segments.
     pub initial_window_packets: Option<u32>,
-    /// Initial receive window in segments.
+    /// The initial receive window in segments.
     pub initial_receive_window_packets: Option<u32>,
-    /// Congestion control of connections whose socket does not name one.
+    /// The congestion control of connections whose socket does not name one.
     pub congestion_control: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl RouteSettings {
 }
 
 impl Netlink {
-    /// Makes every socket bound to the unspecified address answer for `address` (AnyIP).
+    /// Makes sockets bound to the unspecified address receive packets to `address` (AnyIP).
     pub fn add_local_route(&mut self, loopback: u32, address: IpAddr) -> Result<(), Error> {
         let mut message = route(loopback, RouteDestination::Host(address), address);
         message.header.table = TABLE_LOCAL;
@@ -57,8 +57,8 @@ impl Netlink {
         })
     }
 
-    /// Sends packets to one address, or to every address of its family, over an interface.
-    /// `source` is the address that new connections come from.
+    /// Adds a route to one address, or to every address of its family, over an interface. `source`
+    /// is the source address of new connections.
     pub fn add_route(
         &mut self,
         index: u32,
@@ -80,7 +80,7 @@ impl Netlink {
         })
     }
 
-    /// Sends packets to one address, or to every other one, by a gateway behind an interface.
+    /// Adds a route to one address, or to every other one, through a gateway behind an interface.
     pub fn add_route_via(
         &mut self,
         index: u32,
@@ -93,8 +93,8 @@ impl Netlink {
         })
     }
 
-    /// The same by a gateway that is taken to be right behind the interface: no route leads to it,
-    /// so that nobody reaches the gateway itself.
+    /// Adds a route through a gateway that is assumed to be on the link: no route leads to the
+    /// gateway itself, so that it is not reachable.
     pub fn add_route_via_neighbour(
         &mut self,
         index: u32,
@@ -108,7 +108,7 @@ impl Netlink {
         })
     }
 
-    /// Refuses what goes to a range of addresses, whichever way it would have left.
+    /// Adds a route that refuses packets to a range of addresses, before any other route.
     pub fn add_refusal(&mut self, first: IpAddr, bits: u8) -> Result<(), Error> {
         let mut message = route(0, RouteDestination::Range(first, bits), first);
         message
@@ -129,7 +129,7 @@ fn route_via(index: u32, destination: RouteDestination, gateway: IpAddr) -> Rout
     message
 }
 
-/// A route of the main table over the interface `index`, for the family of `address`.
+/// Creates a route in the main table over the interface `index`, for the family of `address`.
 fn route(index: u32, destination: RouteDestination, address: IpAddr) -> RouteMessage {
     let mut message = RouteMessage::default();
     message.header.address_family = family(address);

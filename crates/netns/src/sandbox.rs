@@ -18,7 +18,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The side of [`spawn`]'s fork in which the caller finds itself.
+/// The side of [`spawn`]'s fork.
 pub enum Forked {
     /// Outside: the process id of the lab's process 1.
     Supervisor(i32),
@@ -33,20 +33,21 @@ pub(crate) const USER_NAMESPACE_REMEDY: &str = "run as root, or allow user names
 const ROOT_REMEDY: &str = "root without CAP_SETFCAP cannot be mapped: be an ordinary user, \
     in a container --user 1000:1000, or add SETFCAP";
 
-/// What process 1 knows about itself.
+/// What process 1 needs to know about itself.
 pub struct Inside {
-    /// Its process id as seen from outside, for `setns`.
+    /// Its process id outside, for `setns`.
     pub outer_pid: u32,
-    /// Whether a user namespace had to be made, because the caller lacks a capability.
+    /// Whether a user namespace was needed, because the caller lacks a capability.
     pub user_namespace: bool,
 }
 
-/// Clones process 1 of a lab into its own process, mount and network namespaces: directly where the
+/// Clones process 1 of a lab into new process, mount and network namespaces: directly if the
 /// caller's capabilities suffice, else inside a user namespace in which it is root. The caller must
 /// have no second thread yet.
 ///
 /// # Errors
-/// Where the kernel refuses the namespaces, with the remedy for callers without capabilities.
+///
+/// Fails if the kernel refuses the namespaces, with the remedy for callers without capabilities.
 pub fn spawn() -> Result<Forked, Error> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     let user_namespace = !is_privileged();
@@ -85,13 +86,14 @@ pub fn unshare_network() -> Result<(), Error> {
     )
 }
 
-/// Moves the calling thread into new namespaces; a user namespace asks for a process of one thread.
+/// Moves the calling thread into new namespaces; a user namespace requires a process with one
+/// thread.
 pub(crate) fn unshare(namespaces: UnshareFlags, attempt: &str) -> Result<(), Error> {
-    // SAFETY: namespaces only: the thread keeps the others' table of descriptors.
+    // SAFETY: only namespaces are unshared; the thread keeps sharing the table of descriptors.
     unsafe { unshare_unsafe(namespaces) }.map_err(|e| Error::new(attempt, e))
 }
 
-/// `fork` with namespaces. The process must have one thread.
+/// Forks into new namespaces. The process must have one thread.
 pub(crate) fn fork(namespaces: libc::c_int, attempt: &str) -> Result<i32, Error> {
     let flags = namespaces | libc::SIGCHLD;
     // SAFETY: clone without a new stack behaves as fork.
@@ -99,10 +101,11 @@ pub(crate) fn fork(namespaces: libc::c_int, attempt: &str) -> Result<i32, Error>
     check(pid, || attempt.into())
 }
 
-/// A new network namespace without a process, for as long as the file is open.
+/// Creates a network namespace without a process, which exists as long as the file is open.
 ///
 /// # Errors
-/// Where the kernel refuses it.
+///
+/// Fails if the kernel refuses it.
 pub fn new_network_namespace() -> Result<fs::File, Error> {
     let own = || {
         unshare_network()?;
@@ -115,10 +118,11 @@ pub fn new_network_namespace() -> Result<fs::File, Error> {
     })
 }
 
-/// Runs `work` in another network namespace, in a thread that exists for it alone.
+/// Runs `work` in another network namespace, in a temporary thread.
 ///
 /// # Errors
-/// Where the namespace cannot be joined, or those of `work`.
+///
+/// Fails if the namespace cannot be joined, or with the error of `work`.
 pub fn in_network_namespace<T: Send>(
     namespace: &fs::File,
     work: impl FnOnce() -> Result<T, Error> + Send,
@@ -137,8 +141,8 @@ pub fn in_network_namespace<T: Send>(
     })
 }
 
-/// Gives the lab a view of `/proc` of its own and a resolver configuration that knows the lab's
-/// resolver alone. Nothing outside the mount namespace changes.
+/// Gives the lab its own view of `/proc` and a resolver configuration with only the lab's resolver.
+/// Nothing outside the mount namespace changes.
 ///
 /// `resolv_conf` and `hosts` are the new files' contents; `nsswitch.conf` is replaced too, so that
 /// neither a host's own names nor its resolver daemon (a socket in the file system, which a network
@@ -167,39 +171,39 @@ pub fn isolate_files(resolv_conf: &str, hosts: &str) -> Result<(), Error> {
     }
     // Detaching leaves the bound files in place.
     unmount("/proc", UnmountFlags::DETACH).map_err(|e| Error::new("unmount /proc", e))?;
-    // Where the host hides parts of /proc a new one is refused; the old one then stays, and
-    // commands inside see the host's process list.
+    // If the host hides parts of /proc, a new one is refused; the old one then stays, and commands
+    // inside see the host's process list.
     let _ = mount("proc", "/proc", "proc", plain | MountFlags::NOEXEC, None);
     Ok(())
 }
 
-/// Passes SIGINT and SIGTERM on to process 1, so that it can end in order, and waits for it.
+/// Forwards SIGINT and SIGTERM to process 1, so that it can end in order, and waits for it.
 pub fn supervise(pid: i32) -> Result<i32, Error> {
-    pass_signals_to(pid);
+    forward_signals_to(pid);
     wait_for(pid)
 }
 
-/// Passes SIGINT and SIGTERM on to a child from now on.
-pub(crate) fn pass_signals_to(pid: i32) {
+/// Forwards SIGINT and SIGTERM to a child from now on.
+pub(crate) fn forward_signals_to(pid: i32) {
     SUPERVISED.store(pid, Ordering::Relaxed);
     for signal in [libc::SIGINT, libc::SIGTERM] {
         // SAFETY: the handler only loads an atomic and calls kill, both async-signal-safe.
-        unsafe { libc::signal(signal, pass_on as *const () as libc::sighandler_t) };
+        unsafe { libc::signal(signal, forward_signal as *const () as libc::sighandler_t) };
     }
 }
 
-/// The process to which signals are passed on; 0 before there is one.
+/// The process that signals are forwarded to; 0 before there is one.
 static SUPERVISED: AtomicI32 = AtomicI32::new(0);
 
-extern "C" fn pass_on(signal: libc::c_int) {
+extern "C" fn forward_signal(signal: libc::c_int) {
     let pid = SUPERVISED.load(Ordering::Relaxed);
     if pid > 0 {
         kill_child(pid, signal);
     }
 }
 
-/// Sends a signal to a child that has not been waited for; also from within a handler, since it is a
-/// system call and no more: `errno` stays as whom the handler interrupted needs it (signal-safety(7)).
+/// Sends a signal to a child that has not been waited for. Usable in a handler, since it is only a
+/// system call and preserves `errno` for the interrupted code (signal-safety(7)).
 pub(crate) fn kill_child(pid: i32, signal: libc::c_int) {
     if let (Some(pid), Some(signal)) = (Pid::from_raw(pid), Signal::from_named_raw(signal)) {
         let _ = kill_process(pid, signal);
@@ -214,7 +218,7 @@ pub fn wait_for(pid: i32) -> Result<i32, Error> {
     }
 }
 
-/// A waited-for child's exit status, or 128 plus the signal that ended it.
+/// Returns a waited-for child's exit status, or 128 plus the signal that ended it.
 pub(crate) fn exit_status(status: WaitStatus) -> i32 {
     let by_signal = || 128 + status.terminating_signal().unwrap_or_default();
     status.exit_status().unwrap_or_else(by_signal)
@@ -226,13 +230,14 @@ pub(crate) fn die_with_parent() -> Result<(), Error> {
         .map_err(|e| Error::new("bind this process's life to its parent's", e))
 }
 
-/// Process 1 inherits orphans; ignoring their death lets the kernel clear them away.
+/// Ignores the death of orphans, which process 1 inherits, so that the kernel reaps them.
 fn reap_orphans() {
     // SAFETY: SIG_IGN is a valid disposition.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
 }
 
-/// Says it before the kernel's bare refusal: root's own number asks for more than another's.
+/// Fails with a clear reason before the kernel's bare refusal: mapping root requires more than
+/// mapping another user.
 pub(crate) fn check_root_can_be_mapped(user: u32) -> Result<(), Error> {
     if user != 0 || may_map_root() {
         return Ok(());
@@ -258,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_handler_leaves_errno_to_whom_it_interrupts() {
+    fn a_handler_preserves_errno() {
         // No process has this number (PID_MAX_LIMIT is 2^22), so that kill fails with ESRCH.
         let (nobody, before) = (i32::MAX, libc::EINTR);
         // SAFETY: `errno` is this thread's own.

@@ -3,14 +3,14 @@ use crate::error::check;
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Sets a socket's option, of any type that the kernel reads as plain memory.
+/// Sets a socket option of any type that the kernel reads as plain memory.
 pub(crate) fn set_option<T>(
     socket: impl AsFd,
     level: libc::c_int,
     option: libc::c_int,
     value: &T,
 ) -> Result<(), Error> {
-    // SAFETY: the value outlives the call, the length is its own.
+    // SAFETY: the value outlives the call, and the length is its own.
     let result = unsafe {
         libc::setsockopt(
             socket.as_fd().as_raw_fd(),

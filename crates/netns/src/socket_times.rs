@@ -1,5 +1,5 @@
-//! What the kernel knows about a socket and Rust's standard library does not tell: the moment at
-//! which a packet arrived, and the round trip of TCP's own handshake.
+//! Socket information that Rust's standard library does not expose: the arrival time of packets,
+//! and the round trip of TCP's handshake.
 
 use crate::socket_option::set_option;
 use rustix::time::{ClockId, clock_gettime};
@@ -7,17 +7,17 @@ use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// A kernel stamp older than this is none: the wall clock was set meanwhile.
+/// The oldest valid kernel timestamp, ns: for an older one the wall clock was set meanwhile.
 const STAMP_AGE_NS_MAX: i128 = 60_000_000_000;
 
 const CONTROL_BYTES: usize = 128;
 
-/// `CLOCK_MONOTONIC` in nanoseconds.
+/// Returns `CLOCK_MONOTONIC` in nanoseconds.
 pub fn monotonic_ns() -> u64 {
     clock_ns(ClockId::Monotonic)
 }
 
-/// Unix time in nanoseconds: a label, never part of a duration.
+/// Returns Unix time in nanoseconds: a label, never part of a duration.
 pub fn unix_ns() -> u64 {
     clock_ns(ClockId::Realtime)
 }
@@ -28,32 +28,35 @@ fn clock_ns(clock: ClockId) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Asks for receive stamps (`SO_TIMESTAMPNS`, socket(7)); UDP and TCP have them.
+/// Enables receive timestamps (`SO_TIMESTAMPNS`, socket(7)), for UDP and TCP.
 ///
 /// # Errors
-/// The kernel's refusal; then the reader's own clock must do.
-pub fn ask_for_stamps(socket: BorrowedFd<'_>) -> io::Result<()> {
+///
+/// Returns the kernel's error; callers then use the reader's own clock.
+pub fn enable_timestamps(socket: BorrowedFd<'_>) -> io::Result<()> {
     let on: libc::c_int = 1;
     set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &on).map_err(|error| error.source)
 }
 
-/// Bytes that were read, and when they came.
+/// The result of a read, with the arrival time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Their number; 0 at a stream's end.
+    /// The number of bytes; 0 at a stream's end.
     pub bytes: usize,
-    /// When they arrived: the kernel's stamp, moved to `CLOCK_MONOTONIC`, or the reader's clock.
+    /// When the bytes arrived: the kernel's timestamp, converted to `CLOCK_MONOTONIC`, or the
+    /// reader's clock.
     pub at_ns: u64,
     /// When the read returned.
     pub read_ns: u64,
-    /// Whether `at_ns` is the kernel's.
+    /// Whether `at_ns` is the kernel's timestamp.
     pub stamped: bool,
 }
 
-/// Reads once from a non-blocking socket, with the arrival of the last byte read.
+/// Reads once from a non-blocking socket, with the arrival time of the last byte read.
 ///
 /// # Errors
-/// The kernel's, `WouldBlock` among them.
+///
+/// Returns the kernel's error, including `WouldBlock`.
 pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received> {
     let (bytes, stamp_ns) = receive_stamped(socket, buffer)?;
     let read_ns = monotonic_ns();
@@ -71,8 +74,8 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received
     })
 }
 
-/// Reads once from a non-blocking socket: the bytes, and the kernel's stamp of the last one as Unix
-/// time, where it gave one.
+/// Reads once from a non-blocking socket; returns the number of bytes, and the kernel's timestamp
+/// of the last one as Unix time, if there is one.
 pub(crate) fn receive_stamped(
     socket: BorrowedFd<'_>,
     buffer: &mut [u8],
@@ -94,11 +97,11 @@ pub(crate) fn receive_stamped(
     if bytes < 0 {
         return Err(io::Error::last_os_error());
     }
-    Ok((bytes as usize, stamp_of(&message)))
+    Ok((bytes as usize, read_stamp(&message)))
 }
 
-/// The `SCM_TIMESTAMPNS` of a message that `recvmsg` has filled in, as Unix time.
-fn stamp_of(message: &libc::msghdr) -> Option<u64> {
+/// Returns the `SCM_TIMESTAMPNS` of a message that `recvmsg` has filled in, as Unix time.
+fn read_stamp(message: &libc::msghdr) -> Option<u64> {
     // SAFETY: `message` was filled in by recvmsg, its control buffer is alive and aligned for
     // `cmsghdr`; the macros stay inside `msg_controllen`. The payload is read unaligned.
     unsafe {
@@ -110,7 +113,7 @@ fn stamp_of(message: &libc::msghdr) -> Option<u64> {
                 let time: libc::timespec = libc::CMSG_DATA(header)
                     .cast::<libc::timespec>()
                     .read_unaligned();
-                // TCP gives zeros where the packet had no stamp.
+                // TCP returns zeros if the packet had no timestamp.
                 return (time.tv_sec > 0)
                     .then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64);
             }
@@ -120,17 +123,17 @@ fn stamp_of(message: &libc::msghdr) -> Option<u64> {
     None
 }
 
-/// What TCP itself measured.
+/// TCP's own measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TcpMeasured {
+pub struct TcpMeasurements {
     /// The smoothed round trip; right after the handshake it is the handshake's own.
     pub rtt_us: u32,
-    /// Segments sent again; during the handshake: SYNs.
+    /// Retransmitted segments; during the handshake, SYNs.
     pub retransmitted: u32,
 }
 
-/// `TCP_INFO` of a connected socket.
-pub fn tcp_measured(socket: BorrowedFd<'_>) -> Option<TcpMeasured> {
+/// Reads `TCP_INFO` of a connected socket.
+pub fn read_tcp_info(socket: BorrowedFd<'_>) -> Option<TcpMeasurements> {
     // SAFETY: all-zero is a valid `tcp_info`: it is numbers only.
     let mut info: libc::tcp_info = unsafe { zeroed() };
     let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
@@ -144,7 +147,7 @@ pub fn tcp_measured(socket: BorrowedFd<'_>) -> Option<TcpMeasured> {
             &raw mut length,
         )
     };
-    (status == 0).then_some(TcpMeasured {
+    (status == 0).then_some(TcpMeasurements {
         rtt_us: info.tcpi_rtt,
         retransmitted: info.tcpi_total_retrans,
     })
@@ -162,14 +165,15 @@ mod tests {
             UdpSocket::bind("127.0.0.1:0").unwrap(),
             UdpSocket::bind("127.0.0.1:0").unwrap(),
         );
-        ask_for_stamps(b.as_fd()).unwrap();
+        enable_timestamps(b.as_fd()).unwrap();
         let before_ns = monotonic_ns();
         a.send_to(b"hello", b.local_addr().unwrap()).unwrap();
         let mut buffer = [0; 16];
         let received = receive(b.as_fd(), &mut buffer).unwrap();
         assert_eq!(&buffer[..received.bytes], b"hello");
         assert!(received.stamped);
-        // The two clocks are read one after the other, so the stamp is known to some microseconds.
+        // The two clocks are read one after the other, so the timestamp is exact to some
+        // microseconds.
         assert!(received.at_ns + 1_000_000 > before_ns && received.at_ns <= received.read_ns);
     }
 }

@@ -1,30 +1,30 @@
-//! The kernel's stamps of packets are wall time; a lab's durations are not.
+//! Converts the kernel's packet timestamps, which are wall time, to the monotonic time of a lab.
 
 use crate::socket_times::{monotonic_ns, unix_ns};
 use eyelevel_units::Instant;
 
-/// Readings of one clock before and after one of the other may be a nanosecond apart by rounding.
+/// The possible difference by rounding between readings of one clock around one of the other.
 const ROUNDING_NS: i64 = 1;
 
-/// How far the wall clock is ahead of `CLOCK_MONOTONIC`. That is one number as long as nobody sets the
-/// wall clock: NTP's slewing is in both. Every pair of readings narrows it down; one that contradicts
-/// the number says that the clock was set.
+/// The difference between wall clock and `CLOCK_MONOTONIC`. It is constant unless the wall clock is
+/// set: NTP slews both. Every pair of readings narrows it down; a contradiction shows that the
+/// clock was set.
 #[derive(Debug, Default)]
 pub(crate) struct WallClock {
-    /// The least and the largest that all readings allow; none before the first.
+    /// The smallest and the largest difference that all readings allow; `None` before the first.
     ahead_ns: Option<(i64, i64)>,
 }
 
 impl WallClock {
-    /// Reads both clocks. Returns whether the wall clock was set since the last time: stamps of
-    /// before are of no use then.
+    /// Reads both clocks. Returns whether the wall clock was set since the last call, so that
+    /// earlier timestamps are useless.
     pub(crate) fn read(&mut self) -> bool {
         let before = monotonic_ns();
         let wall = unix_ns();
         self.observe(before, wall, monotonic_ns())
     }
 
-    /// A reading of the wall clock between two of the monotonic one.
+    /// Adds a reading of the wall clock between two of the monotonic one.
     fn observe(&mut self, before_ns: u64, wall_ns: u64, after_ns: u64) -> bool {
         let seen = (
             wall_ns as i64 - after_ns as i64 - ROUNDING_NS,
@@ -37,7 +37,7 @@ impl WallClock {
         was_set
     }
 
-    /// The monotonic time of a stamp.
+    /// Converts a timestamp to monotonic time.
     pub(crate) fn monotonic(&self, wall_ns: u64) -> Instant {
         let (least, largest) = self.ahead_ns.unwrap_or_default();
         let ahead_ns = least + (largest - least) / 2;
@@ -54,12 +54,12 @@ mod tests {
     #[test]
     fn readings_narrow_the_difference_down() {
         let mut clock = WallClock::default();
-        // The reader stood still for 5 ms between the readings, then for 40 ns.
+        // The reader was suspended for 5 ms between the readings, then for 40 ns.
         assert!(!clock.observe(1000, AHEAD + 1000 + 4_999_000, 5_001_000));
         assert!(!clock.observe(6_000_000, AHEAD + 6_000_020, 6_000_040));
         let stamp = clock.monotonic(AHEAD + 7_000_000).as_nanos();
         assert!(stamp.abs_diff(7_000_000) <= 21, "{stamp}");
-        // A wide pair afterwards takes nothing away.
+        // A wide pair afterwards does not widen the range.
         assert!(!clock.observe(8_000_000, AHEAD + 10_500_000, 13_000_000));
         assert_eq!(clock.monotonic(AHEAD + 7_000_000).as_nanos(), stamp);
     }

@@ -1,4 +1,4 @@
-//! The client's side: proxy requests, tunnels and the end of their TLS.
+//! The client side: proxy requests, tunnels, and TLS termination.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -26,14 +26,14 @@ use crate::RecordError;
 use crate::admission::credentials::CHALLENGE;
 use crate::admission::target::Target;
 use crate::connect::connect;
-use crate::forward::{Reply, forward, refusal, sentence};
-use crate::rewound::Rewound;
+use crate::forward::{Reply, forward, respond_refused, respond_with};
+use crate::peeked_tunnel::PeekedTunnel;
 use crate::shared::Shared;
 use crate::stamped::arrival::Arrival;
 use crate::stamped::tap::{SharedHead, Tap};
 use crate::upstream::{ALPN_H1, ALPN_H2, Upstream};
 
-/// For a client on the same machine to begin, and to end, its handshake.
+/// The limit for a local client to start, and to finish, its handshake.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The first byte of a TLS handshake record (RFC 8446, section 5.1).
 const TLS_HANDSHAKE: u8 = 22;
@@ -50,16 +50,16 @@ pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
         let (shared, head) = (shared.clone(), head.clone());
         async move {
             if let Some(credentials) = &shared.credentials
-                && !credentials.are_in(request.headers())
+                && !credentials.match_request(request.headers())
             {
-                return Ok(unknown(&shared));
+                return Ok(challenge(&shared));
             }
             if request.method() == Method::CONNECT {
                 return Ok::<_, Infallible>(open_tunnel(request, shared).await);
             }
-            let Some(target) = target_of(&request) else {
+            let Some(target) = parse_target(&request) else {
                 let text = "this is a proxy: set it as one, and ask for http:// or https:// URLs\n";
-                return Ok(sentence(StatusCode::BAD_REQUEST, text));
+                return Ok(respond_with(StatusCode::BAD_REQUEST, text));
             };
             let upstream = {
                 let mut last = last.lock().await;
@@ -78,15 +78,15 @@ pub async fn serve(stream: TcpStream, shared: Arc<Shared>) {
         .preserve_header_case(true)
         .serve_connection(TokioIo::new(stream), answer)
         .with_upgrades();
-    // A client that goes away in the middle is no fault of the proxy; its requests are noted.
+    // A client may disconnect at any time; its requests are noted.
     let _ = connection.await;
 }
 
-/// What a client is told that does not know this run's credentials.
-fn unknown(shared: &Shared) -> Reply {
+/// Returns the response for a client without this run's credentials.
+fn challenge(shared: &Shared) -> Reply {
     shared.store.turn_away();
     let status = StatusCode::PROXY_AUTHENTICATION_REQUIRED;
-    let mut reply = sentence(
+    let mut reply = respond_with(
         status,
         "this proxy needs the credentials that it has printed\n",
     );
@@ -97,7 +97,7 @@ fn unknown(shared: &Shared) -> Reply {
     reply
 }
 
-fn target_of(request: &Request<Incoming>) -> Option<Target> {
+fn parse_target(request: &Request<Incoming>) -> Option<Target> {
     let uri = request.uri();
     let host = uri.host()?.trim_matches(['[', ']']).to_ascii_lowercase();
     (uri.scheme_str() == Some("http")).then(|| Target {
@@ -107,10 +107,11 @@ fn target_of(request: &Request<Incoming>) -> Option<Target> {
     })
 }
 
-/// Connects first, so that a server that is not there is told as the answer to CONNECT.
+/// Connects to the server before the response to CONNECT, so that the response can report a
+/// failure.
 async fn open_tunnel(mut request: Request<Incoming>, shared: Arc<Shared>) -> Reply {
     let (Some(host), Some(port)) = (request.uri().host(), request.uri().port_u16()) else {
-        return sentence(StatusCode::BAD_REQUEST, "CONNECT needs host:port\n");
+        return respond_with(StatusCode::BAD_REQUEST, "CONNECT needs host:port\n");
     };
     let target = Target {
         scheme: Scheme::Https,
@@ -118,10 +119,10 @@ async fn open_tunnel(mut request: Request<Incoming>, shared: Arc<Shared>) -> Rep
         port,
     };
     match connect(&shared, &target).await {
-        Err(error @ RecordError::Refused { .. }) => refusal(&error),
+        Err(error @ RecordError::Refused { .. }) => respond_refused(&error),
         Err(error) => {
             shared.store.leave_out(error.to_string());
-            sentence(StatusCode::BAD_GATEWAY, &format!("{error}\n"))
+            respond_with(StatusCode::BAD_GATEWAY, &format!("{error}\n"))
         }
         Ok(server) => {
             let upgrade = hyper::upgrade::on(&mut request);
@@ -133,7 +134,8 @@ async fn open_tunnel(mut request: Request<Incoming>, shared: Arc<Shared>) -> Rep
 
 async fn tunnel(upgrade: OnUpgrade, server: TcpStream, target: Target, shared: Arc<Shared>) {
     let Ok(upgraded) = upgrade.await else { return };
-    let Ok(Ok((first, stream))) = timeout(CLIENT_TIMEOUT, Rewound::look(upgraded)).await else {
+    let Ok(Ok((first, stream))) = timeout(CLIENT_TIMEOUT, PeekedTunnel::peek(upgraded)).await
+    else {
         return; // a preconnect that was never used
     };
     if first == TLS_HANDSHAKE {
@@ -141,7 +143,7 @@ async fn tunnel(upgrade: OnUpgrade, server: TcpStream, target: Target, shared: A
             shared.store.leave_out(sentence);
         }
     } else {
-        // WebSockets in clear go through a tunnel, too.
+        // Unencrypted WebSockets also use a tunnel.
         let target = Target {
             scheme: Scheme::Http,
             ..target
@@ -151,9 +153,10 @@ async fn tunnel(upgrade: OnUpgrade, server: TcpStream, target: Target, shared: A
     }
 }
 
-/// Ends the client's TLS in the protocol that the server chooses of those that the client speaks.
+/// Terminates the client's TLS with the protocol that the server chooses from those that the client
+/// offers.
 async fn secure(
-    stream: Rewound,
+    stream: PeekedTunnel,
     server: TcpStream,
     target: Target,
     shared: Arc<Shared>,
@@ -194,7 +197,7 @@ async fn secure(
     let accepting = timeout(CLIENT_TIMEOUT, start.into_stream(Arc::new(config)));
     let stream = match accepting.await {
         Ok(Ok(stream)) => stream,
-        // A browser gives up connections that it made ahead; only a refusal says something.
+        // A browser abandons connections that it opened in advance; only a refusal is worth a note.
         Ok(Err(error)) if error.kind() != ErrorKind::InvalidData => return Ok(()),
         Ok(Err(error)) => return Err(failed(error.to_string())),
         Err(_) => return Err(failed("it did not end in 30 s".to_owned())),
@@ -245,7 +248,8 @@ fn pass(
     async move { Ok(forward(shared, upstream, request, head).await) }
 }
 
-/// Leaves for the name that the client asked for, or else connected to: an address has no SNI.
+/// A resolver of leaf certificates for the SNI name or else the host of the tunnel, since addresses
+/// have no SNI.
 struct HostResolver {
     authority: Arc<Authority>,
     host: String,

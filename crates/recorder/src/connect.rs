@@ -1,4 +1,4 @@
-//! Finds servers and connects to them, and times the handshake.
+//! Resolves servers, connects to them and records the handshake's round trip.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -12,18 +12,20 @@ use crate::admission::reach::is_localhost;
 use crate::admission::target::Target;
 use crate::shared::Shared;
 
-/// For the name, the connection and the handshake each; a server that takes longer is down.
+/// The limit for each of name lookup, connection and TLS handshake; a slower server counts as down.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Finds a server and connects to it, trying each of its addresses that the page may reach. What
-/// was judged is what is connected to: there is no second lookup.
+/// Resolves a server and connects to the first of its allowed addresses that accepts. There is no
+/// second lookup after the check.
 ///
 /// # Errors
-/// [`RecordError::Refused`], which is noted already, or that nothing answers there.
+///
+/// Returns [`RecordError::Refused`], which is already noted, or [`RecordError::Upstream`] if no
+/// address accepts.
 pub async fn connect(shared: &Shared, target: &Target) -> Result<TcpStream, RecordError> {
     let subject = || target.authority();
     let connecting = async {
-        let addresses = allowed(shared, target).await?;
+        let addresses = look_up_allowed(shared, target).await?;
         let connected = TcpStream::connect(&addresses[..]).await;
         connected.map_err(|error| RecordError::upstream("connecting to", subject(), error))
     };
@@ -35,8 +37,8 @@ pub async fn connect(shared: &Shared, target: &Target) -> Result<TcpStream, Reco
     Ok(stream)
 }
 
-/// Keeps the handshake's round trip as the kernel timed it, from SYN to SYN-ACK: what waits for a
-/// processor here does not count, and a SYN that was lost is no round trip.
+/// Stores the handshake's round trip from SYN to SYN-ACK as the kernel timed it: scheduling delays
+/// here are not in it, and a SYN that was lost is not counted.
 fn note_round_trip(shared: &Shared, target: &Target, stream: &TcpStream) {
     let rtt_us = tcp_info(stream).ok().and_then(|info| info.rtt_us_min);
     if let (Some(rtt_us), Ok(peer)) = (rtt_us, stream.peer_addr()) {
@@ -45,8 +47,8 @@ fn note_round_trip(shared: &Shared, target: &Target, stream: &TcpStream) {
     }
 }
 
-/// Those of a server's addresses that may be reached; at least one.
-async fn allowed(shared: &Shared, target: &Target) -> Result<Vec<SocketAddr>, RecordError> {
+/// Returns the addresses of a server that may be reached, at least one.
+async fn look_up_allowed(shared: &Shared, target: &Target) -> Result<Vec<SocketAddr>, RecordError> {
     let key = (target.host.clone(), target.port);
     if let Some(address) = shared.addresses.get(&key) {
         return Ok(vec![*address]); // the command line names it
@@ -54,11 +56,11 @@ async fn allowed(shared: &Shared, target: &Target) -> Result<Vec<SocketAddr>, Re
     let failed = |error| RecordError::upstream("looking up", target.authority(), error);
     let mut addresses = Vec::new();
     let mut refused = None;
-    let found = looked_up(target).await;
+    let found = look_up(target).await;
     for address in found.map_err(|error| failed(error.to_string()))? {
         match shared.reach.judge(target, address) {
             Ok(()) => addresses.push(address),
-            // One sentence is enough for this machine's two addresses.
+            // One sentence is enough for both loopback addresses.
             Err(_) if refused.is_some() && is_localhost(&target.host) => {}
             Err(reason) => {
                 shared.store.refuse(&reason);
@@ -73,9 +75,9 @@ async fn allowed(shared: &Shared, target: &Target) -> Result<Vec<SocketAddr>, Re
     }
 }
 
-/// A server's addresses. `localhost` and all below it are loopback, as in browsers: the system's
-/// resolver has only what its hosts file has (RFC 6761, section 6.3).
-async fn looked_up(target: &Target) -> std::io::Result<Vec<SocketAddr>> {
+/// Looks up a server's addresses. `localhost` and names below it are loopback, as in browsers: the
+/// system's resolver has only the names in its hosts file (RFC 6761, section 6.3).
+async fn look_up(target: &Target) -> std::io::Result<Vec<SocketAddr>> {
     if is_localhost(&target.host) {
         let both = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
         let at_port = |address| SocketAddr::new(address, target.port);

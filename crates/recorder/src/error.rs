@@ -1,7 +1,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Why a recording could not be made. One line: attempt, subject, way out.
+/// An error that prevents a recording. One line: attempt, subject, remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The proxy could not be set up.
@@ -9,49 +9,49 @@ pub enum RecordError {
     Setup {
         /// What was attempted.
         attempt: String,
-        /// The message of the system or a library.
+        /// The error of the system or a library.
         reason: String,
-        /// What to do about it.
+        /// The remedy.
         remedy: &'static str,
     },
-    /// A server could not be reached or did not answer.
+    /// A server could not be reached or did not respond.
     #[error("{attempt} {subject} failed: {reason}")]
     Upstream {
         /// What was attempted.
         attempt: &'static str,
         /// The server, or the URL.
         subject: String,
-        /// The message of the system or a library.
+        /// The error of the system or a library.
         reason: String,
     },
-    /// A server that a page may not reach.
+    /// The page may not reach a server.
     #[error("refused: {reason}")]
     Refused {
-        /// The server and what is wrong with its address, or with the request.
+        /// The server and the problem with its address or with the request.
         reason: String,
     },
-    /// What is kept could not be written or read back.
+    /// Recorded bodies could not be written or read back.
     #[error("cannot {attempt} {}: {source}; make room on its disk", path.display())]
     Spool {
-        /// What was attempted, a verb.
+        /// What was attempted, as a verb.
         attempt: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The recording cannot be a site.
+    /// The recording holds no site.
     #[error(
         "nothing to write: {reason}; see whether a browser loads the page, then record it again"
     )]
     Nothing {
-        /// Why, and what would help.
+        /// The reason, and the remedy.
         reason: String,
     },
     /// The site could not be written.
     #[error(transparent)]
     Archive(#[from] eyelevel_archive::Error),
-    /// No certificates could be made.
+    /// Certificates could not be created.
     #[error(transparent)]
     Certificate(#[from] eyelevel_replay::ReplayError),
 }

@@ -1,4 +1,4 @@
-//! One exchange: on its way to the server and back, and into the store.
+//! Forwards an exchange to the server and back, and into the store.
 
 use std::sync::{Arc, PoisonError};
 
@@ -12,7 +12,7 @@ use hyper::body::Incoming;
 use crate::RecordError;
 use crate::admission::authority::check_authority;
 use crate::admission::target::Target;
-use crate::pending::{Pending, ResponseStart, SharedBody, listed};
+use crate::pending::{Pending, ResponseStart, SharedBody, list_fields};
 use crate::privacy;
 use crate::shared::Shared;
 use crate::stamped::tap::SharedHead;
@@ -21,22 +21,22 @@ use crate::tee::Tee;
 use crate::upgrade;
 use crate::upstream::Upstream;
 
-/// What the proxy answers with: a body that is kept while it passes, or a sentence of its own.
+/// A response of the proxy: a body that is recorded as it passes, or a sentence of its own.
 pub type Reply = Response<Either<Tee, Full<Bytes>>>;
 
-/// A reply of the proxy itself.
-pub fn sentence(status: StatusCode, text: &str) -> Reply {
+/// Creates a response of the proxy itself.
+pub fn respond_with(status: StatusCode, text: &str) -> Reply {
     let mut response = Response::new(Either::Right(Full::new(Bytes::from(text.to_owned()))));
     *response.status_mut() = status;
     response
 }
 
-/// What a page is told that asks for what it may not reach.
-pub fn refusal(error: &RecordError) -> Reply {
-    sentence(StatusCode::FORBIDDEN, &format!("{error}\n"))
+/// Creates the response for a request that the page may not make.
+pub fn respond_refused(error: &RecordError) -> Reply {
+    respond_with(StatusCode::FORBIDDEN, &format!("{error}\n"))
 }
 
-/// Sends the request on, and its response back; both are kept on the way.
+/// Forwards the request and its response, and records both on the way.
 pub async fn forward(
     shared: Arc<Shared>,
     upstream: Arc<Upstream>,
@@ -51,10 +51,10 @@ pub async fn forward(
         );
         store.refuse(&reason);
         let error = RecordError::Refused { reason };
-        return sentence(StatusCode::MISDIRECTED_REQUEST, &format!("{error}\n"));
+        return respond_with(StatusCode::MISDIRECTED_REQUEST, &format!("{error}\n"));
     }
     let ticket = store.begin();
-    let url = url_of(&request, upstream.target());
+    let url = requested_url(&request, upstream.target());
     let head = head.and_then(|head| head.lock().take());
     let mut pending = Pending {
         method: request.method().clone(),
@@ -64,17 +64,17 @@ pub async fn forward(
         request_body: SharedBody::default(),
         end: Some((store, ticket)),
     };
-    let client = upgrade::is_asked(request.headers()).then(|| hyper::upgrade::on(&mut request));
-    let outgoing = outgoing(request, &upstream, &shared, pending.request_body.clone());
+    let client = upgrade::is_requested(request.headers()).then(|| hyper::upgrade::on(&mut request));
+    let outgoing = convert_request(request, &upstream, &shared, pending.request_body.clone());
     let mut answer = match upstream.send(&pending.url, outgoing).await {
         Ok(answer) => answer,
         Err(error @ RecordError::Refused { .. }) => {
             pending.withdraw();
-            return refusal(&error);
+            return respond_refused(&error);
         }
         Err(error) => {
             pending.leave_out(error.to_string());
-            return sentence(StatusCode::BAD_GATEWAY, &format!("{error}\n"));
+            return respond_with(StatusCode::BAD_GATEWAY, &format!("{error}\n"));
         }
     };
     if answer.response.status() == StatusCode::SWITCHING_PROTOCOLS {
@@ -95,8 +95,9 @@ pub async fn forward(
     Response::from_parts(parts, Either::Left(body))
 }
 
-/// The URL that the client asked for, as it would be read back; its host is the one that is asked.
-fn url_of(request: &Request<Incoming>, target: &Target) -> Option<String> {
+/// Returns the URL that the client requested, normalised, or `None` if its host is not the
+/// target's.
+fn requested_url(request: &Request<Incoming>, target: &Target) -> Option<String> {
     let path = request.uri().path_and_query()?;
     let url: Url = format!("{}://{}{path}", target.scheme, target.authority())
         .parse()
@@ -104,9 +105,9 @@ fn url_of(request: &Request<Incoming>, target: &Target) -> Option<String> {
     Some(url.to_string())
 }
 
-/// The fields as they were on the wire, in HTTP/1.1 form.
+/// Returns the fields as they were on the wire, in HTTP/1.1 form.
 fn request_headers(request: &Request<Incoming>, head: Option<Bytes>) -> Vec<Header> {
-    // The head of a request parses as a response's does, but for its first line.
+    // A request's head parses like a response's, except for its first line.
     let as_response = head.and_then(|head| {
         let fields = head.iter().position(|&byte| byte == b'\n')?;
         Some([b"HTTP/1.1 200\r\n", &head[fields + 1..]].concat())
@@ -115,26 +116,26 @@ fn request_headers(request: &Request<Incoming>, head: Option<Bytes>) -> Vec<Head
     if let Some((_, headers)) = raw.filter(|(_, raw)| raw.len() == request.headers().len()) {
         return headers;
     }
-    let mut headers = listed(request.headers());
+    let mut headers = list_fields(request.headers());
     if let (Version::HTTP_2, Some(authority)) = (request.version(), request.uri().authority()) {
         headers.insert(0, Header::new("host", authority.as_str().to_owned()));
     }
     headers
 }
 
-/// The request as the server gets it: without what was meant for the proxy.
-fn outgoing(
+/// Converts the client's request to the server's, without the fields for the proxy.
+fn convert_request(
     request: Request<Incoming>,
     upstream: &Upstream,
     shared: &Shared,
     kept: SharedBody,
 ) -> Request<Tee> {
     let (mut parts, body) = request.into_parts();
-    // Made anew: removing from the map would change the order of the others.
+    // Rebuilt, because removing from the map would change the order of the others.
     parts.headers = parts
         .headers
         .iter()
-        .filter(|(name, _)| !privacy::is_of_the_proxy(name.as_str()))
+        .filter(|(name, _)| !privacy::is_proxy_field(name.as_str()))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     if upstream.is_h2() {

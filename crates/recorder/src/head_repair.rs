@@ -1,21 +1,22 @@
-//! Heads of responses that Chromium takes and hyper does not, as hyper takes them.
+//! Rewrites response heads that Chromium accepts and hyper does not into ones that hyper accepts.
 
-/// Bytes before `HTTP` that Chromium passes over (`kStatusLineSlop`): the rest of an answer before.
+/// The bytes before `HTTP` that Chromium skips (`kStatusLineSlop`): the rest of a previous
+/// response.
 const SLOP_BYTES_MAX: usize = 4;
 const NAME: &[u8] = b"HTTP";
 
-/// The first bytes of an answer, classified.
+/// What the first bytes of a response are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beginning {
-    /// Too few to see it.
+    /// Too few bytes to decide.
     Unclear,
-    /// A head begins behind so many bytes.
+    /// A head begins after this many bytes.
     Head(usize),
-    /// Something else than a head of HTTP/1.
+    /// Not a head of HTTP/1.
     Other,
 }
 
-/// Finds where the head of an answer begins, as Chromium does.
+/// Finds where the head of a response begins, as Chromium does.
 pub fn find_head(bytes: &[u8]) -> Beginning {
     let at = |&start: &usize| {
         let name = bytes.get(start..start + NAME.len());
@@ -28,7 +29,7 @@ pub fn find_head(bytes: &[u8]) -> Beginning {
     }
 }
 
-/// Finds the end of a head, behind its empty line; lines may end without CR.
+/// Finds the end of a head, after its empty line; lines may end without CR.
 pub fn find_end_of_head(bytes: &[u8]) -> Option<usize> {
     let mut start = 0;
     while let Some(at) = bytes[start..].iter().position(|&byte| byte == b'\n') {
@@ -42,16 +43,17 @@ pub fn find_end_of_head(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// Whether another head follows this one.
+/// Whether the head is an interim response's, so that another head follows.
 pub fn is_interim(head: &[u8]) -> bool {
     let line = head.split(|&byte| byte == b'\n').next().unwrap_or(head);
     let line = status_line(line.trim_ascii_end());
     line.is_some_and(|line| line[9] == b'1' && !line[9..].starts_with(b"101"))
 }
 
-/// Rewrites a head: its status line in the one form, without a `Content-Length` that is no number or of
-/// a body in chunks and a `Transfer-Encoding` that HTTP/1.0 does not have, all of which Chromium
-/// passes over, and with a line for each that it sees. What it refuses stays, so that hyper refuses it.
+/// Rewrites a head: normalises its status line, gives each line that Chromium sees a line of its
+/// own, and drops what Chromium ignores: a `Content-Length` that is not a number or belongs to a
+/// chunked body, and a `Transfer-Encoding` in HTTP/1.0. What Chromium refuses stays, so that hyper
+/// refuses it.
 pub fn repair_head(head: &[u8]) -> Vec<u8> {
     let is_end = |&byte: &u8| byte == b'\r' || byte == b'\n';
     let mut lines = head.split(is_end).filter(|line| !line.is_empty());
@@ -63,7 +65,7 @@ pub fn repair_head(head: &[u8]) -> Vec<u8> {
         .iter()
         .filter_map(|line| value(line, "content-length"));
     let length = lengths.next().unwrap_or(b"0");
-    // Of several that differ Chromium takes none.
+    // Chromium ignores several that differ.
     let is_numberless = !is_number(length) && lengths.all(|other| other == length);
     let mut codings = lines
         .iter()
@@ -83,7 +85,7 @@ pub fn repair_head(head: &[u8]) -> Vec<u8> {
     repaired
 }
 
-/// Rewrites all whole heads in what was read, and leaves the rest as it is.
+/// Rewrites all complete heads in `read` and leaves the rest unchanged.
 pub fn repair_heads(mut read: &[u8]) -> Vec<u8> {
     let mut repaired = Vec::new();
     if let Beginning::Head(start) = find_head(read) {
@@ -97,8 +99,8 @@ pub fn repair_heads(mut read: &[u8]) -> Vec<u8> {
     repaired
 }
 
-/// A status line as Chromium reads it (`HttpResponseHeaders::ParseStatusLine`); none of one for
-/// which it makes up a status, and of other versions of HTTP.
+/// Parses and normalises a status line like Chromium (`HttpResponseHeaders::ParseStatusLine`);
+/// returns `None` for one without a valid status and for other versions of HTTP.
 fn status_line(line: &[u8]) -> Option<Vec<u8>> {
     let (version, rest) = line.split_at(line.iter().position(|&byte| byte == b' ')?);
     let (name, number) = version.split_at_checked(NAME.len())?;
@@ -127,7 +129,7 @@ fn status_line(line: &[u8]) -> Option<Vec<u8>> {
     Some([version.as_bytes(), b" ", status, space, reason].concat())
 }
 
-/// The value of a line that is a field of this name.
+/// Returns the value of a line if it is a field of this name.
 fn value<'a>(line: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let colon = line.iter().position(|&byte| byte == b':')?;
     let is_it = line[..colon]
@@ -136,13 +138,13 @@ fn value<'a>(line: &'a [u8], name: &str) -> Option<&'a [u8]> {
     is_it.then(|| line[colon + 1..].trim_ascii())
 }
 
-/// Whether a body is in chunks, whatever its `Content-Length` is (RFC 9112, section 6.3).
+/// Whether a body is chunked, whatever its `Content-Length` is (RFC 9112, section 6.3).
 fn has_chunks(codings: &[u8]) -> bool {
     let mut codings = codings.split(|&byte| byte == b',');
     codings.any(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"chunked"))
 }
 
-/// Whether a length counts: of a list, its first.
+/// Whether a length is a number; only the first value of a list counts.
 fn is_number(length: &[u8]) -> bool {
     let first = length.split(|&byte| byte == b',').next().unwrap_or(length);
     let first = first.trim_ascii();
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn status_lines_are_those_that_chromium_makes_of_them() {
+    fn status_lines_are_read_like_chromium() {
         for (line, right) in [
             ("HTTP/1.1 200 OK", "HTTP/1.1 200 OK"),
             ("HTTP/1.1  200  Fine by me ", "HTTP/1.1 200 Fine by me"),
@@ -169,7 +171,7 @@ mod tests {
             ("HTTP/0.9 200 OK", "HTTP/1.0 200 OK"),
             ("HTTP 200 OK", "HTTP/1.0 200 OK"),
             ("HTTP/1 200 OK", "HTTP/1.0 200 OK"),
-            // Chromium makes up a status, or refuses the answer; what hyper does is named.
+            // Chromium assumes a status, or refuses the response; the expected value is hyper's.
             ("HTTP/1.1", "HTTP/1.1"),
             ("HTTP/1.1 2x0", "HTTP/1.1 2x0"),
             ("HTTP/1.1 0 OK", "HTTP/1.1 0 OK"),
@@ -215,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_is_found_behind_what_is_left_of_another_answer() {
+    fn a_head_is_found_after_the_rest_of_another_response() {
         assert_eq!(find_head(b"HTTP/1.1"), Beginning::Head(0));
         assert_eq!(find_head(b"\r\nhttp"), Beginning::Head(2));
         assert_eq!(find_head(b"1234HTTP"), Beginning::Head(4));

@@ -1,11 +1,11 @@
-//! Records sites: a proxy on loopback that ends its clients' TLS with leaves of its own authority,
-//! speaks to the real servers in the protocol that they choose, and keeps every exchange as it was
-//! on the wire.
+//! Records sites: a proxy on loopback terminates its clients' TLS with leaf certificates of its own
+//! authority, connects to the real servers with the protocol that they choose, and stores every
+//! exchange as it was on the wire.
 //!
-//! A client's connection and the server's behind it speak the same protocol, so nothing is
-//! translated: what is stored is what both sent. What cannot be kept is named in the WACZ
-//! (`left_out` in `spec/archive.md`). [`Recorder`] is the proxy, [`Store`] what it has kept;
-//! [`Store::write`] makes the WACZ.
+//! A client's connection and the server's behind it use the same protocol, so nothing is
+//! translated: both messages are stored as sent. What cannot be stored is listed in the WACZ
+//! (`left_out` in `spec/archive.md`). [`Recorder`] is the proxy, [`Store`] holds what it recorded,
+//! and [`Store::write`] writes the WACZ.
 
 mod admission;
 mod certificate;
@@ -16,11 +16,11 @@ mod forward;
 mod head_repair;
 mod merge;
 mod notes;
+mod peeked_tunnel;
 mod pending;
 mod privacy;
 mod recorder;
 mod refused;
-mod rewound;
 mod shared;
 mod spool;
 mod stamped;
@@ -30,7 +30,7 @@ mod under_way;
 mod upgrade;
 mod upstream;
 
-/// The pure parsers of what clients and servers send, for `make fuzz`.
+/// The pure parsers of client and server input, for `make fuzz`.
 pub mod wire {
     pub use crate::admission::authority::check_authority;
     pub use crate::admission::target::Target;

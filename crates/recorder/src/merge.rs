@@ -1,12 +1,12 @@
-//! One recording of several visits.
+//! Merges several visits into one recording.
 
 use std::collections::HashSet;
 
 use eyelevel_archive::Exchange;
 
-/// What the visits saw, as one recording: the first visit whole, and of each later one what no
-/// earlier one had asked for (method, URL and body). So a repeated request keeps the sequence of
-/// answers of one visit.
+/// Merges the exchanges of several visits: all of the first visit, and from each later one the
+/// requests (method, URL and body) that no earlier visit made. So the responses to a repeated
+/// request are the sequence of one visit.
 pub fn merge(exchanges: Vec<(u32, Exchange)>) -> Vec<Exchange> {
     let mut seen: HashSet<(String, String, Vec<u8>)> = HashSet::new();
     let mut merged: Vec<Exchange> = Vec::with_capacity(exchanges.len());

@@ -1,4 +1,4 @@
-//! An exchange whose response is on its way, and what is stored of it once it has ended.
+//! An exchange with a pending response, and what is stored when it ends.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,10 +15,10 @@ use crate::store::{Store, Ticket};
 use crate::tee::{BODY_BYTES_MAX, Ended};
 use crate::upstream::Answer;
 
-/// A request's body, once it has passed, and when that was, nanoseconds of `CLOCK_MONOTONIC`.
+/// A request's body, once it has passed, with that time, nanoseconds of `CLOCK_MONOTONIC`.
 pub type SharedBody = Arc<Mutex<Option<(Ended, u64)>>>;
 
-/// The head of a response, with what is known of its coming.
+/// The head of a response, with its timing.
 pub struct ResponseStart {
     status: u16,
     reason: String,
@@ -26,14 +26,14 @@ pub struct ResponseStart {
     protocol: &'static str,
     address: std::net::IpAddr,
     times: Times,
-    /// Names of fields that a browser would take and hyper does not.
+    /// Names of fields that browsers accept and hyper drops.
     lost: Vec<String>,
-    /// The stream over HTTP/2, whose body may still show a fault.
+    /// The HTTP/2 stream, whose body may still have a fault.
     stream: Option<Expected>,
 }
 
 impl ResponseStart {
-    /// As the server sent it, where that is known.
+    /// Reads the head as the server sent it, if that is known.
     pub fn of(answer: &Answer) -> Self {
         let response = &answer.response;
         let reason = response.extensions().get::<ReasonPhrase>();
@@ -49,20 +49,20 @@ impl ResponseStart {
         let mut start = Self {
             status: response.status().as_u16(),
             reason: if protocol == "h2" { "" } else { reason }.to_owned(),
-            headers: listed(response.headers()),
+            headers: list_fields(response.headers()),
             protocol,
             address: answer.address,
             times: answer.times,
             lost: Vec::new(),
             stream: answer.stream.clone(),
         };
-        // Interim responses come before the one that counts.
+        // Interim responses precede the final one.
         while let Some(head) = answer.head.as_ref().and_then(|head| head.lock().take()) {
             match response_head(&repair_head(&head).into()) {
                 Ok((line, headers)) if line.status == start.status => {
                     let with_controls = headers.iter().filter(|header| has_controls(header));
                     start.lost = with_controls.map(|header| header.name.clone()).collect();
-                    start.headers = as_on_the_wire(headers, start.headers);
+                    start.headers = restore_wire_order(headers, start.headers);
                     start.reason = line.reason;
                     break;
                 }
@@ -73,15 +73,15 @@ impl ResponseStart {
     }
 }
 
-/// Whether a value has what hyper takes in none, and a browser in any.
+/// Whether a value has control characters, which browsers accept and hyper does not.
 fn has_controls(header: &Header) -> bool {
     let is_control = |&byte: &u8| byte != b'\t' && byte.is_ascii_control();
     header.value.iter().any(is_control)
 }
 
-/// The fields that hyper `took`, which are those that the page gets, in the order and case that they
-/// had `on_the_wire`. Fields that we read otherwise than hyper stand behind them as hyper has them.
-fn as_on_the_wire(on_the_wire: Vec<Header>, took: Vec<Header>) -> Vec<Header> {
+/// Returns the fields that hyper parsed (`took`), which the page gets, in their order and case on
+/// the wire. Fields that parse differently in hyper follow in hyper's form.
+fn restore_wire_order(on_the_wire: Vec<Header>, took: Vec<Header>) -> Vec<Header> {
     let key = |header: &Header| (header.name.to_ascii_lowercase(), header.value.clone());
     let mut untold: HashMap<(String, Bytes), usize> = HashMap::new();
     for header in &took {
@@ -95,33 +95,33 @@ fn as_on_the_wire(on_the_wire: Vec<Header>, took: Vec<Header>) -> Vec<Header> {
     all.filter(|header| is_untold(header)).collect()
 }
 
-/// An exchange whose response is on its way.
+/// An exchange with a pending response.
 pub struct Pending {
     pub method: Method,
     pub url: String,
     pub request_headers: Vec<Header>,
     pub request_body: SharedBody,
     pub started_unix_ms: i64,
-    /// None once it has ended.
+    /// The store and the ticket; `None` after the end.
     pub end: Option<(Arc<Store>, Ticket)>,
 }
 
 impl Pending {
-    /// It is not stored; the sentence says why.
+    /// Ends the exchange without storing it, with a sentence that states why.
     pub fn leave_out(&mut self, sentence: String) {
         if let Some((store, ticket)) = self.end.take() {
             store.end(ticket, Err(sentence));
         }
     }
 
-    /// Nothing is noted of it beside what is.
+    /// Ends the exchange without a further note.
     pub fn withdraw(&mut self) {
         if let Some((store, _)) = self.end.take() {
             store.withdraw();
         }
     }
 
-    /// The response's body has ended.
+    /// Stores the exchange when the response's body has ended.
     pub fn finish(mut self, start: ResponseStart, ended: Ended) {
         let body = match ended {
             Ended::Whole(body) => body,
@@ -162,14 +162,14 @@ impl Pending {
             index: 0,
             method: self.method.to_string(),
             url,
-            request_headers: privacy::kept(
+            request_headers: privacy::select_stored(
                 std::mem::take(&mut self.request_headers),
                 store.keep_cookies,
             ),
             request_body: Bytes::new(),
             status: start.status,
             reason: start.reason.clone(),
-            response_headers: privacy::kept(start.headers, store.keep_cookies),
+            response_headers: privacy::select_stored(start.headers, store.keep_cookies),
             body: Bytes::new(),
             address: Some(start.address),
             protocol: start.protocol.to_owned(),
@@ -196,8 +196,8 @@ impl Drop for Pending {
     }
 }
 
-/// Fields as hyper has them.
-pub fn listed(headers: &HeaderMap) -> Vec<Header> {
+/// Returns the fields as hyper has them.
+pub fn list_fields(headers: &HeaderMap) -> Vec<Header> {
     let header = |(name, value): (&http::HeaderName, &http::HeaderValue)| {
         Header::new(
             name.as_str(),

@@ -1,9 +1,9 @@
-//! Which fields are kept of what passes.
+//! Selects the fields to store.
 
 use eyelevel_archive::Header;
 
-/// Fields that tell who somebody is: not stored unless asked for.
-const PRIVATE: [&str; 6] = [
+/// Fields that identify a user: not stored by default.
+const PRIVATE_FIELDS: [&str; 6] = [
     "authorization",
     "cookie",
     "cookie2",
@@ -12,24 +12,24 @@ const PRIVATE: [&str; 6] = [
     "set-cookie2",
 ];
 
-/// Fields between a client and its proxy: never of an exchange with the server.
-const OF_THE_PROXY: [&str; 2] = ["proxy-connection", "proxy-authorization"];
+/// Fields between a client and its proxy, which are not part of the exchange with the server.
+const PROXY_FIELDS: [&str; 2] = ["proxy-connection", "proxy-authorization"];
 
-/// The field that our replay adds: a recording of a replay is the recording again.
-const OF_A_REPLAY: &str = "x-eyelevel-match";
+/// A field that a replay adds, dropped so that recording a replay gives the same recording.
+const REPLAY_FIELD: &str = "x-eyelevel-match";
 
-/// Whether the field is only between the client and the proxy.
-pub fn is_of_the_proxy(name: &str) -> bool {
-    OF_THE_PROXY
+/// Whether the field is only between client and proxy.
+pub fn is_proxy_field(name: &str) -> bool {
+    PROXY_FIELDS
         .iter()
         .any(|each| each.eq_ignore_ascii_case(name))
 }
 
-/// The fields to store, in their order.
-pub fn kept(headers: Vec<Header>, keep_cookies: bool) -> Vec<Header> {
+/// Returns the fields to store, in their order.
+pub fn select_stored(headers: Vec<Header>, keep_cookies: bool) -> Vec<Header> {
     let is_kept = |header: &Header| {
-        let is_private = PRIVATE.iter().any(|name| header.is(name));
-        !is_of_the_proxy(&header.name) && !header.is(OF_A_REPLAY) && (keep_cookies || !is_private)
+        let is_private = PRIVATE_FIELDS.iter().any(|name| header.is(name));
+        !is_proxy_field(&header.name) && !header.is(REPLAY_FIELD) && (keep_cookies || !is_private)
     };
     headers.into_iter().filter(is_kept).collect()
 }
@@ -46,7 +46,7 @@ mod tests {
             all.map(|name| Header::new(name, "1")).collect()
         };
         let names = |keep| -> Vec<String> {
-            let kept = kept(headers(), keep).into_iter();
+            let kept = select_stored(headers(), keep).into_iter();
             kept.map(|header| header.name).collect()
         };
         assert_eq!(names(false), ["Host", "x"]);

@@ -1,4 +1,4 @@
-//! The proxy: its socket, its trust, its connections.
+//! The proxy: its socket, its certificate authority, its connections.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,25 +18,25 @@ use crate::shared::{Shared, client_tls};
 use crate::store::Store;
 use crate::{RecordError, client};
 
-/// Connections at a time; Chromium opens at most 32 to a proxy unless it is told otherwise.
+/// The most concurrent connections; Chromium opens at most 32 to a proxy by default.
 const CONNECTIONS_MAX: usize = 1024;
 
-/// What a recorder needs to know.
+/// The options of a recorder.
 #[derive(Default)]
 pub struct RecorderOptions {
-    /// Where clients come from; none: a port of loopback.
+    /// The listening socket; `None` for a free port of loopback.
     pub listener: Option<std::net::TcpListener>,
-    /// What its clients must know; none: whoever reaches the listener may use it.
+    /// The credentials that clients need; `None` to serve every client.
     pub credentials: Option<Credentials>,
-    /// Trusted beside the platform's roots, when servers are recorded.
+    /// Roots to trust along with the platform's, for the recorded servers.
     pub roots: Vec<CertificateDer<'static>>,
-    /// Where servers are, by host and port, that are not to be looked up by name.
+    /// Addresses of servers by host and port, used instead of a lookup.
     pub addresses: HashMap<(String, u16), SocketAddr>,
-    /// Which of the others may be reached.
+    /// The other servers that may be reached.
     pub reach: Reach,
 }
 
-/// A recording proxy that listens.
+/// A listening recording proxy.
 pub struct Recorder {
     listener: TcpListener,
     address: SocketAddr,
@@ -44,10 +44,11 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Makes the authority and listens. What passes is kept in `store`.
+    /// Creates the certificate authority and listens. Exchanges go to `store`.
     ///
     /// # Errors
-    /// [`RecordError::Setup`] where it cannot listen or no root is trusted.
+    ///
+    /// Returns [`RecordError::Setup`] if it cannot listen or no root is trusted.
     pub async fn bind(options: RecorderOptions, store: Arc<Store>) -> Result<Self, RecordError> {
         let failed = |error: std::io::Error| RecordError::Setup {
             attempt: "listen on loopback".to_owned(),
@@ -81,17 +82,17 @@ impl Recorder {
         })
     }
 
-    /// Where it listens.
+    /// Returns the address of the listener.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Whom its clients must trust.
+    /// Returns the certificate authority that clients must trust.
     pub fn authority(&self) -> &Authority {
         &self.shared.authority
     }
 
-    /// Serves until `shutdown` ends; then every connection is dropped.
+    /// Serves until `shutdown` resolves, then drops every connection.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         let mut connections = JoinSet::new();
@@ -99,7 +100,7 @@ impl Recorder {
         loop {
             tokio::select! {
                 () = &mut shutdown => break,
-                // Ended ones are taken out, so that the set does not grow.
+                // Finished tasks are removed, so that the set does not grow.
                 Some(_) = connections.join_next() => {}
                 accepted = self.listener.accept() => {
                     let Ok((stream, _)) = accepted else { continue };

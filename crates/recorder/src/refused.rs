@@ -1,19 +1,20 @@
-//! What was wrong with an answer that hyper did not take: its errors do not name the place.
+//! Explains responses that hyper refused, because its errors do not name the place.
 
 use std::error::Error;
 
 use crate::head_repair::repair_heads;
 
-/// What a browser takes of a response's head, `kMaxHeaderBufSize` in Chromium; over HTTP/2, too.
+/// The largest response head that a browser accepts, bytes: `kMaxHeaderBufSize` in Chromium, also
+/// over HTTP/2.
 pub const HEAD_BYTES_MAX: usize = 256 * 1024;
-/// More than a head of that size has but for the oddest; hyper needs a bound.
+/// The most fields: more than nearly any head of that size has; hyper requires a bound.
 pub const FIELDS_MAX: usize = 16_384;
-/// What is shown of a line.
-const SHOWN_CHARS_MAX: usize = 100;
+/// The length of a quoted line, characters.
+const EXCERPT_CHARS_MAX: usize = 100;
 
-/// The error with its causes, and where it is in `head`, the bytes that were read of an HTTP/1.1
-/// response.
-pub fn reason(error: &hyper::Error, head: &[u8]) -> String {
+/// Describes the error with its causes and its place in `head`, the bytes that were read of an
+/// HTTP/1.1 response.
+pub fn describe(error: &hyper::Error, head: &[u8]) -> String {
     let mut reason = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -26,12 +27,12 @@ pub fn reason(error: &hyper::Error, head: &[u8]) -> String {
     if error.is_parse_too_large() {
         return format!("{reason}, over {HEAD_BYTES_MAX} bytes or {FIELDS_MAX} fields");
     }
-    let place = error.is_parse().then(|| place_in(head)).flatten();
+    let place = error.is_parse().then(|| quote_fault(head)).flatten();
     place.map_or(reason.clone(), |place| format!("{reason}, {place}"))
 }
 
-/// The first line of a head that no parser of HTTP takes.
-fn place_in(head: &[u8]) -> Option<String> {
+/// Quotes the first line of a head that is not valid HTTP.
+fn quote_fault(head: &[u8]) -> Option<String> {
     let mut is_first = true;
     for line in repair_heads(head).split(|&byte| byte == b'\n') {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -43,7 +44,7 @@ fn place_in(head: &[u8]) -> Option<String> {
         if is_first {
             is_first = false;
             if !is_status_line(line) {
-                return Some(format!("its status line is `{}`", shown(line)));
+                return Some(format!("its status line is `{}`", escape_excerpt(line)));
             }
             continue;
         }
@@ -59,12 +60,12 @@ fn place_in(head: &[u8]) -> Option<String> {
         } else {
             continue;
         };
-        return Some(format!("its field `{}` {fault}", shown(name)));
+        return Some(format!("its field `{}` {fault}", escape_excerpt(name)));
     }
     None
 }
 
-/// Whether hyper takes the line: `HTTP/1.1 200`, and a reason or none.
+/// Whether hyper accepts the status line: `HTTP/1.1 200`, with or without a reason.
 fn is_status_line(line: &[u8]) -> bool {
     let rest = line
         .strip_prefix(b"HTTP/1.1 ")
@@ -79,10 +80,10 @@ fn is_status_line(line: &[u8]) -> bool {
         && reason.iter().all(is_text)
 }
 
-/// A name or line from outside, as a message has it.
-pub fn shown(bytes: &[u8]) -> String {
+/// Formats untrusted bytes for a message: shortened and escaped.
+pub fn escape_excerpt(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    let characters = text.chars().take(SHOWN_CHARS_MAX);
+    let characters = text.chars().take(EXCERPT_CHARS_MAX);
     characters
         .flat_map(|character| {
             let is_plain = !character.is_control();

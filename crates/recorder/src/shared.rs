@@ -1,4 +1,4 @@
-//! What all connections of a recorder share.
+//! The state that all connections of a recorder share.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use crate::admission::credentials::Credentials;
 use crate::admission::reach::Reach;
 use crate::store::Store;
 
-/// What all connections share.
+/// The state that all connections share.
 pub(crate) struct Shared {
     pub authority: Arc<Authority>,
     pub client_tls: ClientConfig,
@@ -23,8 +23,8 @@ pub(crate) struct Shared {
     pub store: Arc<Store>,
 }
 
-/// Trust in the platform's roots and `extra`, any version and suite that rustls has: what a real
-/// server offers is what is recorded.
+/// Creates a TLS configuration that trusts the platform's roots and `extra`, with every version and
+/// suite of rustls, because the server's own choice is recorded.
 pub(crate) fn client_tls(extra: Vec<CertificateDer<'static>>) -> Result<ClientConfig, RecordError> {
     let failed = |reason: String| RecordError::Setup {
         attempt: "trust the roots of servers".to_owned(),
@@ -35,8 +35,8 @@ pub(crate) fn client_tls(extra: Vec<CertificateDer<'static>>) -> Result<ClientCo
     for root in extra {
         roots.add(root).map_err(|error| failed(error.to_string()))?;
     }
-    // A platform has some that rustls does not take; without any, nothing secure can be recorded,
-    // and the first handshake says so.
+    // Platforms have roots that rustls cannot parse. Without any root, the first handshake reports
+    // it.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = ClientConfig::builder_with_provider(provider)

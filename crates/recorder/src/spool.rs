@@ -1,4 +1,4 @@
-//! Bodies wait for the end of a recording in a file, not in memory.
+//! Spools bodies to a file until the end of a recording, to save memory.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -10,10 +10,10 @@ use bytes::Bytes;
 
 use crate::RecordError;
 
-/// Bodies are what a site sent to one user.
+/// The file's mode: bodies are what a site sent to one user.
 const PRIVATE: u32 = 0o600;
 
-/// A file without a name, so that it is gone with its process, however that ends.
+/// A file without a name, which disappears with its process, however that ends.
 #[derive(Debug)]
 pub struct Spool {
     path: PathBuf,
@@ -21,9 +21,9 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Makes the file on the disk of `path`, which must not exist and is used in messages.
+    /// Creates the file on the disk of `path`, which must not exist and is used in messages.
     pub fn create(path: PathBuf) -> Result<Self, RecordError> {
-        match unnamed(&path) {
+        match create_unnamed(&path) {
             Ok(file) => Ok(Self { path, file }),
             Err(source) => Err(RecordError::Spool {
                 attempt: "make",
@@ -33,7 +33,7 @@ impl Spool {
         }
     }
 
-    /// Adds a body; returns where it is. After an error nothing was added.
+    /// Appends a body; returns its range. After an error nothing was added.
     pub fn add(&mut self, body: &[u8]) -> Result<Range<u64>, RecordError> {
         add(&mut self.file, body).map_err(|source| RecordError::Spool {
             attempt: "write to",
@@ -42,14 +42,14 @@ impl Spool {
         })
     }
 
-    /// Everything that was added, mapped.
+    /// Maps everything that was added.
     pub fn map(&self) -> Result<Bytes, RecordError> {
         Ok(eyelevel_archive::map_open_file(&self.file, &self.path)?)
     }
 }
 
-/// The file itself says where a body begins: what of an earlier one was written before its disk
-/// was full is cut off, and where even that fails it is in between, and nobody's.
+/// Appends a body. The file's length determines its start: a body that is partially written before
+/// a full disk is truncated, and where even that fails, it becomes an unused gap.
 fn add(file: &mut File, body: &[u8]) -> io::Result<Range<u64>> {
     let start = file.seek(SeekFrom::End(0))?;
     match file.write_all(body) {
@@ -61,7 +61,7 @@ fn add(file: &mut File, body: &[u8]) -> io::Result<Range<u64>> {
     }
 }
 
-fn unnamed(path: &Path) -> io::Result<File> {
+fn create_unnamed(path: &Path) -> io::Result<File> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
@@ -72,7 +72,7 @@ fn unnamed(path: &Path) -> io::Result<File> {
         .custom_flags(libc::O_TMPFILE)
         .open(folder.unwrap_or(Path::new(".")));
     without_name.or_else(|_| {
-        // Some disks know no files without names: then it loses its name at once.
+        // Some file systems do not support unnamed files: then the name is removed at once.
         let file = options.create_new(true).open(path)?;
         std::fs::remove_file(path)?;
         Ok(file)

@@ -1,6 +1,6 @@
-//! Streams of bytes that tell when a request's last one left and a response's first one came, by the
-//! kernel's stamps: `arrival` has these of a socket, `tap` finds them in HTTP/1's messages, `streams`
-//! in those of HTTP/2, of which `answers` shows what is wrong, too.
+//! Byte streams that report, from kernel timestamps, when a request's last byte left and its
+//! response's first byte arrived: `arrival` reads the timestamps of a socket, `tap` applies them to
+//! HTTP/1 messages, `streams` to HTTP/2 streams. `answers` finds faults in HTTP/2 responses.
 
 pub mod answers;
 pub mod arrival;

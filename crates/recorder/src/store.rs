@@ -1,4 +1,4 @@
-//! What the proxy has kept.
+//! The store of recorded exchanges.
 
 mod writing;
 
@@ -23,18 +23,18 @@ use crate::spool::Spool;
 use crate::tee::Budget;
 use crate::under_way::UnderWay;
 
-/// Hosts whose certificates are kept.
+/// The most hosts whose certificates are stored.
 const CERTIFICATES_MAX: usize = 10_000;
 
-/// At the end, for answers that have begun: longer than the rest of one takes, shorter than people
-/// wait for a command that they have interrupted.
+/// The wait for started responses at the end: longer than the rest of one takes, shorter than
+/// people wait after they interrupt a command.
 const SETTLING: Duration = Duration::from_secs(2);
 
-/// What the proxy has kept so far; shared by all its connections.
+/// The exchanges that the proxy has recorded, shared by all its connections.
 #[derive(Debug)]
 pub struct Store {
     inner: Mutex<Inner>,
-    /// Bounds the bodies on their way.
+    /// The budget of bodies in transit.
     pub(crate) budget: Arc<Budget>,
     pub(crate) under_way: UnderWay,
     /// Whether cookies and credentials are stored.
@@ -50,7 +50,7 @@ struct Inner {
     open: u64,
     left_out: LeftOut,
     certificates: BTreeMap<String, Certificate>,
-    /// The handshakes alone.
+    /// The round trips of handshakes; other fields are unset.
     handshakes: Provenance,
 }
 
@@ -62,26 +62,26 @@ struct Stored {
     body: Range<u64>,
 }
 
-/// The place of an exchange: in the order of the requests, not of the answers.
+/// The position of an exchange in the order of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket {
     visit: u32,
     number: u64,
 }
 
-/// How much was kept.
+/// The number of recorded exchanges.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct StoreCounts {
-    /// Exchanges that are stored.
+    /// Stored exchanges.
     pub exchanges: usize,
-    /// Requests whose answers are still on their way.
+    /// Requests with a pending response.
     pub open: u64,
-    /// What passed through but is not stored.
+    /// Notes on what passed through but is not stored.
     pub left_out: usize,
 }
 
 impl Store {
-    /// An empty one, which spools to a file that must not exist.
+    /// Creates an empty store, which spools to a file that must not exist.
     pub fn new(spool: PathBuf, keep_cookies: bool) -> Result<Self, RecordError> {
         Ok(Self {
             inner: Mutex::new(Inner {
@@ -100,12 +100,12 @@ impl Store {
         })
     }
 
-    /// What comes from now on belongs to another visit of the page.
+    /// Assigns what follows to the page's next visit.
     pub fn begin_visit(&self) {
         self.lock().visit += 1;
     }
 
-    /// How much was kept so far.
+    /// Counts what was recorded so far.
     pub fn counts(&self) -> StoreCounts {
         let inner = self.lock();
         StoreCounts {
@@ -115,7 +115,7 @@ impl Store {
         }
     }
 
-    /// What was left out of a host's exchanges, a sentence; the first where there are several.
+    /// Returns the first sentence about a host's exchanges that were left out.
     pub fn why_left_out(&self, host: &str) -> Option<String> {
         self.lock().left_out.about(host)
     }
@@ -131,8 +131,8 @@ impl Store {
         ticket
     }
 
-    /// Ends what [`Store::begin`] began: with an exchange and its two bodies, or with the sentence
-    /// that says why there is none.
+    /// Ends an exchange of [`Store::begin`], with its two bodies or with a sentence that states why
+    /// there is none.
     pub(crate) fn end(&self, ticket: Ticket, ended: Result<(Exchange, Bytes, Bytes), String>) {
         let mut inner = self.lock();
         inner.open -= 1;
@@ -159,15 +159,15 @@ impl Store {
                 }
             }
         };
-        inner.left_out.asked.add(sentence);
+        inner.left_out.failed.add(sentence);
     }
 
-    /// Ends what [`Store::begin`] began without storing it, since it is stored already.
+    /// Ends an exchange of [`Store::begin`] without a note, because there already is one.
     pub(crate) fn withdraw(&self) {
         self.lock().open -= 1;
     }
 
-    /// Notes what a page may not reach.
+    /// Notes a server that a page may not reach.
     pub(crate) fn refuse(&self, reason: &str) {
         self.lock()
             .left_out
@@ -175,15 +175,15 @@ impl Store {
             .add(format!("{REFUSED}{reason}"));
     }
 
-    /// Notes what cannot be stored.
+    /// Notes an exchange that cannot be stored.
     pub(crate) fn leave_out(&self, sentence: String) {
-        self.lock().left_out.asked.add(sentence);
+        self.lock().left_out.failed.add(sentence);
     }
 
-    /// Notes a request of a client that does not know this run's credentials.
+    /// Notes a request of a client without this run's credentials.
     pub(crate) fn turn_away(&self) {
         let sentence = "a request without this run's credentials";
-        self.lock().left_out.unknown.add(sentence.to_owned());
+        self.lock().left_out.unauthorized.add(sentence.to_owned());
     }
 
     pub(crate) fn keep_certificate(&self, host: &str, certificate: Certificate) {
@@ -199,10 +199,10 @@ impl Store {
         inner.handshakes.add_handshake(&host, port, address, rtt_ms);
     }
 
-    /// Waits for answers that have begun, for a bounded time: what a client has seen of them, or
-    /// has left, is then in the recording whole.
+    /// Waits, for a bounded time, for responses that have started, so that those a client has seen
+    /// in part or abandoned are recorded completely.
     pub async fn settle(&self) {
-        self.under_way.ended(SETTLING).await;
+        self.under_way.wait_ended(SETTLING).await;
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -210,7 +210,7 @@ impl Store {
     }
 }
 
-/// Wall time, a label.
+/// Returns the wall-clock time, used only as a label.
 pub(crate) fn unix_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |duration| duration.as_millis() as i64)

@@ -1,4 +1,4 @@
-//! A body that is kept while it passes, and what its receiver leaves of an answer.
+//! Records a body as it passes, and the rest of a response that its receiver abandons.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -13,36 +13,37 @@ use hyper::body::Incoming;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// Largest body that is kept: larger ones are no part of a page, and pass through.
+/// The largest body that is recorded; larger ones are not part of a page and only pass through.
 pub const BODY_BYTES_MAX: u64 = 256 << 20;
-/// Bodies on their way that are kept in memory, all together.
+/// The memory for all bodies in transit together.
 pub const IN_FLIGHT_BYTES_MAX: u64 = 1 << 30;
 
-/// Of an answer whose client has left, so much is read on: about what was on its way anyway. A video
-/// that was looked into, or a stream of events, is not fetched for nobody.
+/// How much of an abandoned response is still read: about what was in flight anyway. An abandoned
+/// video or a stream of events is not downloaded.
 const REST_BYTES_MAX: u64 = 1 << 20;
 const REST_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Bytes that are held by bodies on their way.
+/// The memory that bodies in transit use, bytes.
 #[derive(Debug, Default)]
 pub struct Budget(AtomicU64);
 
 /// How a body ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Here it is.
+    /// Complete, with its bytes.
     Whole(Bytes),
-    /// The sender or the receiver went away, or it was still on its way at the end.
+    /// Cut off: the sender or receiver disconnected, or the recording ended.
     Cut,
-    /// It did not fit the bounds.
+    /// Larger than the bounds.
     TooLarge,
 }
 
 type OnEnd = Box<dyn FnOnce(Ended) + Send>;
 
-/// A body that is kept while it passes; tells once how it ended, before its receiver has the end.
+/// A body that is recorded as it passes; reports once how it ended, before its receiver sees the
+/// end.
 pub struct Tee {
-    /// None once its receiver has gone.
+    /// The body; `None` once its receiver is gone.
     passing: Option<Passing>,
     is_answer: bool,
 }
@@ -56,7 +57,7 @@ struct Passing {
 }
 
 impl Tee {
-    /// A body without a byte, of which nothing is kept.
+    /// Creates an empty body, of which nothing is recorded.
     pub fn empty() -> Self {
         Self {
             passing: None,
@@ -64,7 +65,7 @@ impl Tee {
         }
     }
 
-    /// Keeps a request's body as it passes. A server that wants no more of it cuts it.
+    /// Records a request's body as it passes. It is cut off if the server stops reading.
     pub fn of_request(
         inner: Incoming,
         budget: Arc<Budget>,
@@ -76,8 +77,8 @@ impl Tee {
         }
     }
 
-    /// Keeps an answer's body as it passes. What a client leaves of it is read on, within bounds:
-    /// a replay's client may ask for all of it.
+    /// Records a response's body as it passes. The rest that a client abandons is read within
+    /// bounds, because a replay's client may want all of it.
     pub fn of_answer(
         inner: Incoming,
         budget: Arc<Budget>,
@@ -119,7 +120,7 @@ impl Passing {
                 if let Some(data) = frame.data_ref() {
                     self.keep(data);
                 }
-                // Whoever sends the body on need not ask again after its last byte.
+                // The sender need not poll again after the last byte.
                 if self.inner.is_end_stream() {
                     self.finish(true);
                 }
@@ -131,7 +132,7 @@ impl Passing {
         polled
     }
 
-    /// Reads what nobody waits for any more, as far as that is near.
+    /// Reads the rest of an abandoned body, within bounds.
     async fn read_rest(mut self) {
         if self.inner.size_hint().lower() > REST_BYTES_MAX {
             return;
@@ -144,7 +145,7 @@ impl Passing {
                 bytes += data.map_or(0, |data| data.len() as u64);
             }
         };
-        // What has not ended by then is cut, when it is dropped.
+        // If it has not ended by then, dropping it marks it as cut off.
         let _ = timeout(REST_TIMEOUT, reading).await;
     }
 
@@ -201,7 +202,7 @@ impl Body for Tee {
         }
     }
 
-    /// Only once it is kept: the receiver sends its end on at once.
+    /// Whether the body has ended and is recorded: the receiver forwards the end at once.
     fn is_end_stream(&self) -> bool {
         self.passing.as_ref().is_none_or(Passing::has_ended)
     }

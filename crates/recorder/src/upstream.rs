@@ -1,4 +1,4 @@
-//! The server's side of a client's connection.
+//! The connection to the server behind a client's connection.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,10 +27,12 @@ use crate::stamped::tap::{SharedHead, Tap};
 use crate::tee::Tee;
 use crate::upgrade;
 
-/// Chromium's own windows (6 MB a stream, 15 MB a connection), so that the recorder is no brake.
+/// Chromium's own windows (6 MB per stream, 15 MB per connection), so that the recorder does not
+/// slow down transfers.
 const STREAM_WINDOW_BYTES: u32 = 6 << 20;
 const CONNECTION_WINDOW_BYTES: u32 = 15 << 20;
-/// The second attempt is for a kept connection that the server had closed meanwhile.
+/// The attempts per request; the second is for a reused connection that the server had closed
+/// meanwhile.
 const ATTEMPTS: usize = 2;
 
 /// The ALPN name of HTTP/2.
@@ -38,12 +40,12 @@ pub const ALPN_H2: &[u8] = b"h2";
 /// The ALPN name of HTTP/1.1.
 pub const ALPN_H1: &[u8] = b"http/1.1";
 
-/// A connection to a server, made again where the server has closed it.
+/// A connection to a server, reopened after the server closes it.
 pub struct Upstream {
     shared: Arc<Shared>,
     target: Target,
     link: Mutex<Option<Link>>,
-    /// The one protocol to speak, once it was chosen: the client's connection speaks it.
+    /// Whether the chosen protocol is HTTP/2; the client's connection uses the same.
     is_h2: bool,
 }
 
@@ -70,22 +72,22 @@ enum Sender {
     H2(http2::SendRequest<Tee>, Streams),
 }
 
-/// A response's beginning.
+/// The beginning of a response.
 pub struct Answer {
-    /// With its body still to come.
+    /// The response; its body is still to come.
     pub response: Response<Incoming>,
     /// The server's address.
     pub address: IpAddr,
-    /// Of its request's last byte and its own first one.
+    /// The times of the request's last byte and the response's first.
     pub times: Times,
-    /// The response's head as it was on the wire; of HTTP/1 only.
+    /// The response's head as it was on the wire; HTTP/1 only.
     pub head: Option<SharedHead>,
     /// The response's stream; HTTP/2 only.
     pub stream: Option<Expected>,
 }
 
 impl Upstream {
-    /// Of a server that nothing connects to yet, over plain HTTP/1.1.
+    /// Creates an upstream for plain HTTP/1.1 that is not connected yet.
     pub fn plain(shared: Arc<Shared>, target: Target) -> Self {
         Self {
             shared,
@@ -95,7 +97,7 @@ impl Upstream {
         }
     }
 
-    /// Over TLS, on a connection that is there; `alpn` is what the client can speak.
+    /// Starts TLS on an open connection; `alpn` lists what the client supports.
     pub async fn secure(
         shared: Arc<Shared>,
         target: Target,
@@ -116,7 +118,7 @@ impl Upstream {
         self.is_h2
     }
 
-    /// The server.
+    /// Returns the server.
     pub fn target(&self) -> &Target {
         &self.target
     }
@@ -132,7 +134,7 @@ impl Upstream {
                 None => kept.insert(self.connect_again().await?),
             };
             if let Err(error) = link.sender.ready().await {
-                (reason, *kept) = (refused::reason(&error, b""), None);
+                (reason, *kept) = (refused::describe(&error, b""), None);
                 continue;
             }
             let address = link.address;
@@ -149,7 +151,7 @@ impl Upstream {
                     let head = head.clone();
                     read_head = head.clone();
                     head.lock().expect();
-                    // Locked until the head is there: HTTP/1.1 has one request at a time.
+                    // Locked until the head arrives: HTTP/1.1 has one request at a time.
                     let answered = sender.try_send_request(request).await;
                     if answered.is_err() {
                         *kept = None;
@@ -161,12 +163,12 @@ impl Upstream {
                 }
                 Sender::H2(sender, streams) => {
                     let streams = streams.clone();
-                    // One after the other: they are told apart by their order.
+                    // One after the other, because their order identifies them.
                     let (expected, has_left) = streams.expect();
                     stream = Some(expected.clone());
                     let sending = sender.try_send_request(request);
                     drop(kept);
-                    let answered = once_it_has_left(sending, has_left).await;
+                    let answered = await_after_send(sending, has_left).await;
                     if answered.as_ref().is_none_or(Result::is_err) {
                         streams.lose();
                         *self.link.lock().await = None;
@@ -193,7 +195,7 @@ impl Upstream {
                     });
                 }
                 Err(mut error) => {
-                    reason = refused::reason(error.error(), read_head.lock().read());
+                    reason = refused::describe(error.error(), read_head.lock().read());
                     if let Some(fault) = stream.and_then(|stream| stream.fault()) {
                         reason = format!("{reason}, {fault}");
                     }
@@ -234,7 +236,7 @@ impl Upstream {
 /// Returns a copy of a request that has no body; none of one that may have a body, which is gone
 /// once it was sent, or that asks for another protocol.
 fn copy_without_body(request: &Request<Tee>) -> Option<Request<Tee>> {
-    if !request.body().is_end_stream() || upgrade::is_asked(request.headers()) {
+    if !request.body().is_end_stream() || upgrade::is_requested(request.headers()) {
         return None;
     }
     let mut copy = Request::new(Tee::empty());
@@ -255,9 +257,9 @@ impl Sender {
     }
 }
 
-/// What is awaited, which is given up with the caller, but never before `has_left`: a request that
-/// hyper has not sent yet would leave its place to another one. None where it was given up.
-async fn once_it_has_left<T: Send + 'static>(
+/// Awaits `sending`, which is cancelled with the caller, but not before `has_left`: a request that
+/// hyper has not sent yet would leave its position to another one. Returns `None` if cancelled.
+async fn await_after_send<T: Send + 'static>(
     sending: impl Future<Output = T> + Send + 'static,
     has_left: oneshot::Receiver<()>,
 ) -> Option<T> {
@@ -284,7 +286,7 @@ fn stream_address(stream: &TcpStream) -> IpAddr {
     stream.peer_addr().map_or(unknown, |address| address.ip())
 }
 
-/// The TLS handshake, then the protocol that it chose; whether that is HTTP/2.
+/// Performs the TLS handshake and starts the chosen protocol; returns whether that is HTTP/2.
 async fn handshake(
     shared: &Shared,
     target: &Target,
@@ -305,7 +307,7 @@ async fn handshake(
         .map_err(|_| failed("no answer in 30 s".to_owned()))?
         .map_err(|error| failed(error.to_string()))?;
     let session = stream.get_ref().1;
-    if let Some(certificate) = Certificate::of(session.peer_certificates().unwrap_or(&[])) {
+    if let Some(certificate) = Certificate::from_chain(session.peer_certificates().unwrap_or(&[])) {
         shared
             .store
             .keep_certificate(&target.url_host(), certificate);
@@ -336,7 +338,7 @@ where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 {
     let (stream, head) = Tap::new(stream, arrival);
-    // What Chromium takes of a head: it skips lines that are no fields, and joins those that go on;
+    // Chromium's leniency for heads: it skips lines that are not fields, and joins folded ones;
     // `head_repair` does what hyper has no options for.
     let (sender, connection) = http1::Builder::new()
         .preserve_header_case(true)

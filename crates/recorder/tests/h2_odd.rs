@@ -1,4 +1,4 @@
-//! Answers over HTTP/2 that the library refuses are left out with their host and field.
+//! HTTP/2 responses that the library refuses are left out with their host and field.
 
 mod recording;
 
@@ -10,7 +10,7 @@ use eyelevel_replay::tls::{Authority, Chains, server_config};
 use eyelevel_replay::{CertificateKey, HttpVersion, StackConfig};
 use http::Request;
 use http_body_util::{BodyExt, Empty};
-use recording::{recording_by, session};
+use recording::{session, start_recording_with};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -29,14 +29,14 @@ fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags, 0, 0, 0, stream], payload].concat()
 }
 
-/// Status 200, and a field without Huffman's code.
+/// Encodes status 200 and a field without Huffman coding.
 fn head(name: &str, value: &str) -> Vec<u8> {
     let part = |text: &str| [&[u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
     [&[0x88, 0][..], &part(name), &part(value)].concat()
 }
 
-/// Requests an answer with the field; returns whether it is whole, and why it is not recorded.
-async fn passed(name: &str, value: &str) -> (bool, Option<String>) {
+/// Requests a response with the field; returns whether it arrived, and why it was not recorded.
+async fn record(name: &str, value: &str) -> (bool, Option<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let authority = Authority::new(vec![], HOST, CertificateKey::Ecdsa, Chains::Short);
@@ -70,7 +70,7 @@ async fn passed(name: &str, value: &str) -> (bool, Option<String>) {
     let mut options = RecorderOptions::default();
     options.roots.push(root);
     options.addresses.insert((HOST.to_owned(), 443), address);
-    let recording = recording_by(options, address).await;
+    let recording = start_recording_with(options, address).await;
     let mut sender = session(recording.proxy, recording.root.clone(), HOST).await;
     let request = Request::get(format!("https://{HOST}/a"));
     let answer = sender.send_request(request.body(Empty::<Bytes>::new()).unwrap());
@@ -87,9 +87,9 @@ async fn passed(name: &str, value: &str) -> (bool, Option<String>) {
 }
 
 #[tokio::test]
-async fn what_the_library_refuses_is_named() {
+async fn refused_responses_are_named() {
     for (name, value) in [("x-a", "1"), ("content-length", "5")] {
-        assert_eq!(passed(name, value).await, (true, None), "{name}");
+        assert_eq!(record(name, value).await, (true, None), "{name}");
     }
     for (name, value, fault) in [
         ("proxy-connection", "x", "is none of HTTP/2"),
@@ -99,7 +99,7 @@ async fn what_the_library_refuses_is_named() {
         ("content-length", "9", "is 9, and 5 bytes came"),
         ("content-length", "x", "is not a number"),
     ] {
-        let (is_whole, note) = passed(name, value).await;
+        let (is_whole, note) = record(name, value).await;
         let note = note.unwrap();
         assert!(!is_whole, "{name}: {note}");
         assert!(note.contains("https://odd.example/a"), "{note}");

@@ -1,5 +1,5 @@
-//! Of one HTTP/2 connection each answer has the think time of its own stream, whatever the order in
-//! which answers come, and whoever gave up between.
+//! Each response on an HTTP/2 connection has the think time of its own stream, whatever the order
+//! of responses and cancelled requests.
 
 mod recording;
 
@@ -20,7 +20,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http2;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use recording::{recording_by, session};
+use recording::{session, start_recording_with};
 use rustls::pki_types::CertificateDer;
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
@@ -30,16 +30,16 @@ use tokio_rustls::TlsAcceptor;
 const HOST: &str = "streams.example";
 const GIVEN_UP: &str = "/given-up";
 const LATE: &str = "/late";
-/// With a number.
+/// The prefix of paths that are answered at once; a number follows.
 const SOON: &str = "/soon/";
 const SOON_COUNT: usize = 7;
-/// Between an answer that comes late and the next; a swapped stream shows by it.
+/// The time between a late response and the next, which reveals a swapped stream.
 const HELD_MIN: Duration = Duration::from_millis(20);
-/// The kernel's stamps are of another clock, which is set.
+/// The tolerance between clocks: kernel timestamps use another clock, which may be set.
 const CLOCKS_MS: f64 = 1.0;
 
-/// A server over HTTP/2 that says what it was asked for. It answers `GIVEN_UP` never, `LATE` when it
-/// is told to, and tells how long it has held that; what else, at once.
+/// An HTTP/2 server that reports its requests. It never responds to `GIVEN_UP`, responds to `LATE`
+/// on command and returns how long that was held, and responds to all else at once.
 struct Server {
     address: SocketAddr,
     root: CertificateDer<'static>,
@@ -99,8 +99,8 @@ fn server() -> Server {
     }
 }
 
-/// An answer's body, and how long its request took.
-async fn fetched(mut sender: http2::SendRequest<Empty<Bytes>>, path: String) -> (Bytes, Duration) {
+/// Fetches a path; returns the body and the time that it took.
+async fn fetch(mut sender: http2::SendRequest<Empty<Bytes>>, path: String) -> (Bytes, Duration) {
     let request = Request::get(format!("https://{HOST}{path}"));
     let began = Instant::now();
     let answer = sender.send_request(request.body(Empty::new()).unwrap());
@@ -115,20 +115,20 @@ async fn each_answer_has_the_time_of_its_own_stream() {
     options.roots.push(server.root.clone());
     let place = (HOST.to_owned(), 443);
     options.addresses.insert(place, server.address);
-    let recording = recording_by(options, server.address).await;
+    let recording = start_recording_with(options, server.address).await;
     let sender = session(recording.proxy, recording.root.clone(), HOST).await;
 
-    let given_up = tokio::spawn(fetched(sender.clone(), GIVEN_UP.to_owned()));
+    let given_up = tokio::spawn(fetch(sender.clone(), GIVEN_UP.to_owned()));
     assert_eq!(server.asked.recv().await.unwrap(), GIVEN_UP);
     given_up.abort();
-    // All at once, so that they wait together for their HEADERS to leave.
-    let late = tokio::spawn(fetched(sender.clone(), LATE.to_owned()));
+    // All at once, so that their HEADERS queue together.
+    let late = tokio::spawn(fetch(sender.clone(), LATE.to_owned()));
     let soon: Vec<String> = (0..SOON_COUNT)
         .map(|each| format!("{SOON}{each}"))
         .collect();
     let fetching = soon.iter().cloned();
     let fetching: Vec<_> = fetching
-        .map(|path| tokio::spawn(fetched(sender.clone(), path)))
+        .map(|path| tokio::spawn(fetch(sender.clone(), path)))
         .collect();
     let mut took = HashMap::new();
     for (path, fetching) in soon.into_iter().zip(fetching) {
@@ -144,9 +144,9 @@ async fn each_answer_has_the_time_of_its_own_stream() {
     drop(sender);
 
     recording.store.settle().await;
-    let exchanges = recording.written().await;
+    let exchanges = recording.write().await;
     let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
-    // The server's time lies within what is recorded, and that within the client's.
+    // The server's time lies within the recorded one, and that within the client's.
     assert_eq!(exchanges.len(), took.len());
     for exchange in exchanges {
         let recorded_ms = exchange.time_to_first_byte_ms.unwrap();

@@ -1,4 +1,5 @@
-//! What a client has seen of an answer is in the recording, whenever it leaves and whenever that ends.
+//! What a client has seen of a response is in the recording, whenever the client or the recording
+//! ends.
 
 mod recording;
 
@@ -8,15 +9,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use recording::{HEAD, Recording, aside, asked, dictated, recording};
+use recording::{
+    HEAD, Recording, request_head, run_blocking, start_recording, start_scripted_server,
+};
 
-/// The bodies that are in the file.
+/// Returns the recorded bodies.
 async fn bodies(recording: Recording) -> Vec<Vec<u8>> {
-    let exchanges = recording.written().await;
+    let exchanges = recording.write().await;
     exchanges.iter().map(|each| each.body.to_vec()).collect()
 }
 
-/// Leaves, and is back when the proxy knows.
+/// Disconnects, and returns when the proxy has noticed.
 fn leave(mut stream: TcpStream) {
     stream.shutdown(Shutdown::Write).unwrap();
     match stream.read_to_end(&mut Vec::new()) {
@@ -26,12 +29,12 @@ fn leave(mut stream: TcpStream) {
 }
 
 #[tokio::test]
-async fn an_answer_whose_client_left_after_its_head_is_kept_whole() {
-    let (server, say, _done) = dictated();
-    let recording = recording(server).await;
+async fn an_abandoned_response_is_recorded_completely() {
+    let (server, say, _done) = start_scripted_server();
+    let recording = start_recording(server).await;
     let proxy = recording.proxy;
     say.send(HEAD).unwrap();
-    aside(move || leave(asked(proxy, server))).await;
+    run_blocking(move || leave(request_head(proxy, server))).await;
     say.send("whole").unwrap();
     recording.store.settle().await;
     let counts = recording.store.counts();
@@ -41,11 +44,11 @@ async fn an_answer_whose_client_left_after_its_head_is_kept_whole() {
 
 #[tokio::test]
 async fn the_end_waits_for_an_answer_that_has_begun() {
-    let (server, say, _done) = dictated();
-    let recording = recording(server).await;
+    let (server, say, _done) = start_scripted_server();
+    let recording = start_recording(server).await;
     let proxy = recording.proxy;
     say.send(HEAD).unwrap();
-    let client = aside(move || asked(proxy, server)).await;
+    let client = run_blocking(move || request_head(proxy, server)).await;
     let store = recording.store.clone();
     let mut ending = Box::pin(store.settle());
     tokio::select! {
@@ -59,7 +62,7 @@ async fn the_end_waits_for_an_answer_that_has_begun() {
 }
 
 #[tokio::test]
-async fn what_a_client_has_seen_whole_is_kept_already() {
+async fn complete_responses_are_recorded_at_once() {
     for (head, body) in [
         ("content-length: 5\r\n\r\n", "whole"),
         (
@@ -67,16 +70,16 @@ async fn what_a_client_has_seen_whole_is_kept_already() {
             "5\r\nwhole\r\n0\r\n\r\n",
         ),
     ] {
-        let (server, say, _done) = dictated();
-        let recording = recording(server).await;
+        let (server, say, _done) = start_scripted_server();
+        let recording = start_recording(server).await;
         let proxy = recording.proxy;
         say.send("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n")
             .unwrap();
         say.send(head).unwrap();
         say.send(body).unwrap();
         let store = recording.store.clone();
-        let kept = aside(move || {
-            let mut client = asked(proxy, server);
+        let kept = run_blocking(move || {
+            let mut client = request_head(proxy, server);
             let mut read = vec![0; body.len()];
             client.read_exact(&mut read).unwrap();
             assert_eq!(read, body.as_bytes());
@@ -88,13 +91,13 @@ async fn what_a_client_has_seen_whole_is_kept_already() {
 }
 
 #[tokio::test]
-async fn a_long_rest_is_not_fetched_for_nobody() {
-    let (server, say, _done) = dictated();
-    let recording = recording(server).await;
+async fn a_long_rest_is_not_downloaded() {
+    let (server, say, _done) = start_scripted_server();
+    let recording = start_recording(server).await;
     let proxy = recording.proxy;
     say.send("HTTP/1.1 200 OK\r\ncontent-type: video/mp4\r\ncontent-length: 2000000\r\n\r\n")
         .unwrap();
-    aside(move || leave(asked(proxy, server))).await;
+    run_blocking(move || leave(request_head(proxy, server))).await;
     recording.store.settle().await;
     assert_eq!(recording.store.counts().open, 0);
     let cut = recording.store.why_left_out("127.0.0.1").unwrap();
@@ -165,9 +168,9 @@ fn two_answers(method: &str, proxy: SocketAddr, server: SocketAddr) -> Vec<Strin
 async fn a_request_that_a_kept_connection_loses_is_sent_again() {
     for method in ["GET", "POST"] {
         let (server, connections) = closing_the_first_connection();
-        let recording = recording(server).await;
+        let recording = start_recording(server).await;
         let proxy = recording.proxy;
-        let answers = aside(move || two_answers(method, proxy, server)).await;
+        let answers = run_blocking(move || two_answers(method, proxy, server)).await;
         assert_eq!(answers, ["HTTP/1.1 200 OK"; 2], "{method}");
         recording.store.settle().await;
         assert_eq!(recording.store.counts().left_out, 0);

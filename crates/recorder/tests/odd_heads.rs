@@ -1,5 +1,5 @@
-//! Heads that break HTTP and that a browser takes are recorded as the page gets them; what cannot be
-//! is named.
+//! Heads that are invalid HTTP but accepted by browsers are recorded as the page gets them; others
+//! are named in notes.
 
 mod recording;
 
@@ -8,12 +8,12 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
 use eyelevel_archive::Exchange;
-use recording::{aside, recording};
+use recording::{run_blocking, start_recording};
 
 const BODY: &str = "window.x=1;";
 
-/// A server that answers each request with these bytes and closes the connection.
-fn blurting(answer: Vec<u8>) -> SocketAddr {
+/// Starts a server that responds to each request with these bytes and closes the connection.
+fn serve_bytes(answer: Vec<u8>) -> SocketAddr {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = server.local_addr().unwrap();
     thread::spawn(move || {
@@ -31,8 +31,8 @@ fn blurting(answer: Vec<u8>) -> SocketAddr {
     address
 }
 
-/// All that the proxy answers.
-fn got(proxy: SocketAddr, server: SocketAddr) -> Vec<u8> {
+/// Returns all bytes of the proxy's response.
+fn get(proxy: SocketAddr, server: SocketAddr) -> Vec<u8> {
     let mut stream = TcpStream::connect(proxy).unwrap();
     let request =
         format!("GET http://{server}/a HTTP/1.1\r\nhost: {server}\r\nconnection: close\r\n\r\n");
@@ -42,16 +42,17 @@ fn got(proxy: SocketAddr, server: SocketAddr) -> Vec<u8> {
     answer
 }
 
-/// What a server's bytes become: at the page, and in the recording or why they are not in it.
-async fn passed(answer: Vec<u8>) -> (Vec<u8>, Result<Exchange, String>) {
-    let server = blurting(answer);
-    let recording = recording(server).await;
+/// Returns what a server's bytes become at the page, and in the recording, or why they are not in
+/// it.
+async fn record(answer: Vec<u8>) -> (Vec<u8>, Result<Exchange, String>) {
+    let server = serve_bytes(answer);
+    let recording = start_recording(server).await;
     let proxy = recording.proxy;
-    let page = aside(move || got(proxy, server)).await;
+    let page = run_blocking(move || get(proxy, server)).await;
     recording.store.settle().await;
     match recording.store.why_left_out("127.0.0.1") {
         Some(note) => (page, Err(note)),
-        None => (page, Ok(recording.written().await.remove(0))),
+        None => (page, Ok(recording.write().await.remove(0))),
     }
 }
 
@@ -61,8 +62,8 @@ fn with_fields(fields: &[u8]) -> Vec<u8> {
     [start, fields, length.as_bytes()].concat()
 }
 
-/// The fields of a head that is in order, without those of a connection.
-fn fields_of(head: &[u8]) -> Vec<(String, Vec<u8>)> {
+/// Returns the fields of a valid head, without connection-specific ones.
+fn parse_fields(head: &[u8]) -> Vec<(String, Vec<u8>)> {
     let end = head
         .windows(4)
         .position(|four| four == b"\r\n\r\n")
@@ -81,7 +82,7 @@ fn fields_of(head: &[u8]) -> Vec<(String, Vec<u8>)> {
 }
 
 #[tokio::test]
-async fn what_a_browser_takes_is_recorded_as_the_page_gets_it() {
+async fn accepted_heads_are_recorded_as_the_page_gets_them() {
     let many = |count: usize| -> Vec<u8> {
         (0..count)
             .flat_map(|n| format!("X-F{n}: v\r\n").into_bytes())
@@ -106,7 +107,7 @@ async fn what_a_browser_takes_is_recorded_as_the_page_gets_it() {
     ];
     for (sent, right) in odd {
         let subject = String::from_utf8_lossy(&sent[..sent.len().min(60)]).into_owned();
-        let (page, recorded) = passed(with_fields(sent)).await;
+        let (page, recorded) = record(with_fields(sent)).await;
         let recorded = recorded.unwrap_or_else(|note| panic!("{subject}: {note}"));
         assert!(page.ends_with(BODY.as_bytes()), "{subject}");
         assert_eq!(recorded.body, BODY, "{subject}");
@@ -115,13 +116,13 @@ async fn what_a_browser_takes_is_recorded_as_the_page_gets_it() {
             .map(|each| (each.name.clone(), each.value.to_vec()))
             .collect();
         kept.sort();
-        assert_eq!(kept, fields_of(&with_fields(right)), "{subject}");
-        assert_eq!(kept, fields_of(&page), "{subject}");
+        assert_eq!(kept, parse_fields(&with_fields(right)), "{subject}");
+        assert_eq!(kept, parse_fields(&page), "{subject}");
     }
 }
 
 #[tokio::test]
-async fn what_the_library_refuses_and_a_browser_takes_is_mended() {
+async fn heads_that_only_the_library_refuses_are_repaired() {
     let start = "X-A: 1\r\nContent-Length: 11\r\n\r\n";
     let with_length: &[(&str, &str)] = &[("X-A", "1"), ("Content-Length", "11")];
     for (head, fields) in [
@@ -144,7 +145,7 @@ async fn what_the_library_refuses_and_a_browser_takes_is_mended() {
             &[("X-A", "1")],
         ),
     ] {
-        let (page, recorded) = passed([&head, BODY].concat().into_bytes()).await;
+        let (page, recorded) = record([&head, BODY].concat().into_bytes()).await;
         let recorded = recorded.unwrap_or_else(|note| panic!("{head:?}: {note}"));
         let page = String::from_utf8(page).unwrap();
         let is_whole = page[8..].starts_with(" 200 ") && page.contains(BODY);
@@ -170,9 +171,9 @@ async fn what_the_library_refuses_and_a_browser_takes_is_mended() {
     }
 }
 
-/// An answer's head may come in any pieces, and what is no head at all keeps nobody waiting.
+/// A head may arrive in any pieces, and an invalid one is refused without waiting.
 #[tokio::test]
-async fn what_is_no_answer_is_refused_while_its_server_waits() {
+async fn invalid_responses_are_refused_while_the_server_waits() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = server.local_addr().unwrap();
     thread::spawn(move || {
@@ -184,9 +185,9 @@ async fn what_is_no_answer_is_refused_while_its_server_waits() {
             let _ = stream.read_to_end(&mut Vec::new());
         }
     });
-    let recording = recording(address).await;
+    let recording = start_recording(address).await;
     let proxy = recording.proxy;
-    let page = aside(move || got(proxy, address)).await;
+    let page = run_blocking(move || get(proxy, address)).await;
     let page = String::from_utf8(page).unwrap();
     assert!(page.starts_with("HTTP/1.1 502 "), "{page}");
     assert!(
@@ -196,7 +197,7 @@ async fn what_is_no_answer_is_refused_while_its_server_waits() {
 }
 
 #[tokio::test]
-async fn what_the_library_refuses_is_named() {
+async fn refused_heads_are_named() {
     let start = |line: &str| {
         let rest = format!("\r\nContent-Length: {}\r\n\r\n{BODY}", BODY.len());
         [line, &rest].concat().into_bytes()
@@ -219,7 +220,7 @@ async fn what_the_library_refuses_is_named() {
         ),
         (with_fields(&wide), "over 262144 bytes or 16384 fields"),
     ] {
-        let (page, recorded) = passed(sent).await;
+        let (page, recorded) = record(sent).await;
         let note = recorded.unwrap_err();
         assert!(note.contains("GET http://127.0.0.1:"), "{note}");
         assert!(note.ends_with(place), "{note} is not {place}");
@@ -233,8 +234,11 @@ async fn what_the_library_refuses_is_named() {
 
 #[tokio::test]
 async fn a_field_that_the_library_drops_is_named() {
-    let (page, recorded) = passed(with_fields(b"X-A: 1\r\nX-Ctl: a\x01b\r\n")).await;
-    assert_eq!(fields_of(&page), fields_of(&with_fields(b"X-A: 1\r\n")));
+    let (page, recorded) = record(with_fields(b"X-A: 1\r\nX-Ctl: a\x01b\r\n")).await;
+    assert_eq!(
+        parse_fields(&page),
+        parse_fields(&with_fields(b"X-A: 1\r\n"))
+    );
     let note = recorded.unwrap_err();
     assert!(
         note.ends_with("/a: its field `X-Ctl` has a control character; the page did not get it")

@@ -1,4 +1,4 @@
-//! What a client asks for that is not public is refused, noted, and never connected to.
+//! Requests for servers that are not public are refused, noted, and never connected.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -15,8 +15,8 @@ use tokio::sync::oneshot;
 /// Bounds a test that hangs; no duration is measured by it.
 const HANG: Duration = Duration::from_secs(600);
 
-/// A server on loopback that counts its connections and says `OK`.
-fn counted() -> (SocketAddr, Arc<AtomicUsize>) {
+/// Starts a server on loopback that counts its connections and responds `OK`.
+fn start_counting_server() -> (SocketAddr, Arc<AtomicUsize>) {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, count) = (server.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
     let counting = count.clone();
@@ -34,8 +34,8 @@ fn counted() -> (SocketAddr, Arc<AtomicUsize>) {
     (address, count)
 }
 
-/// How many connections a server had so far. The kernel answers before the server counts, which takes
-/// them in their order: when one of ours has its answer, all before it are counted.
+/// Returns how many connections a server had so far. The kernel accepts before the server counts,
+/// in order: when our own connection has its response, all earlier ones are counted.
 fn connections(server: SocketAddr, count: &AtomicUsize) -> usize {
     let mut own = TcpStream::connect(server).unwrap();
     own.write_all(b"?").unwrap();
@@ -43,8 +43,8 @@ fn connections(server: SocketAddr, count: &AtomicUsize) -> usize {
     count.fetch_sub(1, Ordering::SeqCst) - 1
 }
 
-/// A recorder with these options, while `work` speaks with it in a thread of its own.
-async fn recorded<T: Send + 'static>(
+/// Runs a recorder with these options, while `work` uses it in its own thread.
+async fn run_recorder<T: Send + 'static>(
     options: RecorderOptions,
     work: impl FnOnce(SocketAddr) -> T + Send + 'static,
 ) -> (T, Arc<Store>) {
@@ -62,12 +62,12 @@ async fn recorded<T: Send + 'static>(
     (done.unwrap(), store)
 }
 
-/// The first line of the answer to a head, over a connection of its own.
+/// Returns the first line of the response to a head, on a new connection.
 fn first_line(proxy: SocketAddr, head: &str) -> String {
-    said(&mut TcpStream::connect(proxy).unwrap(), head)
+    exchange(&mut TcpStream::connect(proxy).unwrap(), head)
 }
 
-fn said(stream: &mut TcpStream, head: &str) -> String {
+fn exchange(stream: &mut TcpStream, head: &str) -> String {
     stream.set_read_timeout(Some(HANG)).unwrap();
     stream.write_all(head.as_bytes()).unwrap();
     let mut answer = Vec::new();
@@ -87,8 +87,8 @@ fn said(stream: &mut TcpStream, head: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_is_not_public_is_refused_in_every_form_and_not_connected_to() {
-    let (server, count) = counted();
+async fn private_servers_are_refused_in_every_form_and_not_connected() {
+    let (server, count) = start_counting_server();
     let port = server.port();
     let hosts = [
         "127.0.0.1",
@@ -118,7 +118,7 @@ async fn what_is_not_public_is_refused_in_every_form_and_not_connected_to() {
         });
         asked.map(|head| (first_line(proxy, &head), head)).collect()
     };
-    let (answers, store) = recorded(RecorderOptions::default(), ask).await;
+    let (answers, store) = run_recorder(RecorderOptions::default(), ask).await;
     for (answer, head) in answers {
         assert_eq!(answer, "HTTP/1.1 403 Forbidden", "{head}");
     }
@@ -136,17 +136,17 @@ async fn what_is_not_public_is_refused_in_every_form_and_not_connected_to() {
 }
 
 #[tokio::test]
-async fn what_is_allowed_is_reached_and_what_stands_beside_it_is_not() {
-    let ((server, count), (other, beside)) = (counted(), counted());
+async fn only_allowed_servers_are_reached() {
+    let ((server, count), (other, beside)) = (start_counting_server(), start_counting_server());
     let mut options = RecorderOptions::default();
     options.reach.allow(&server.to_string()).unwrap();
     let ask = move |proxy| {
         let get = |to: SocketAddr| format!("GET http://{to}/ HTTP/1.1\r\nhost: {to}\r\n\r\n");
-        // One connection of the client's, which takes turns.
+        // One client connection, which is reused.
         let mut stream = TcpStream::connect(proxy).unwrap();
-        [server, other, server].map(|to| said(&mut stream, &get(to)))
+        [server, other, server].map(|to| exchange(&mut stream, &get(to)))
     };
-    let (answers, store) = recorded(options, ask).await;
+    let (answers, store) = run_recorder(options, ask).await;
     let (reached, refused) = ("HTTP/1.1 200 OK", "HTTP/1.1 403 Forbidden");
     assert_eq!(answers, [reached, refused, reached]);
     assert_eq!(
@@ -158,7 +158,7 @@ async fn what_is_allowed_is_reached_and_what_stands_beside_it_is_not() {
 
 #[tokio::test]
 async fn names_below_localhost_are_loopback_and_open_as_any_other() {
-    let (server, count) = counted();
+    let (server, count) = start_counting_server();
     let named = format!("tags.localhost:{}", server.port());
     let mut options = RecorderOptions::default();
     options.reach.allow(&named).unwrap();
@@ -167,7 +167,7 @@ async fn names_below_localhost_are_loopback_and_open_as_any_other() {
         let other = format!("other.localhost:{}", server.port());
         [named.clone(), other].map(|host| first_line(proxy, &get(&host)))
     };
-    let (answers, store) = recorded(options, ask).await;
+    let (answers, store) = run_recorder(options, ask).await;
     assert_eq!(answers, ["HTTP/1.1 200 OK", "HTTP/1.1 403 Forbidden"]);
     assert_eq!(connections(server, &count), 1);
     let way_out = format!("`--allow other.localhost:{}` if it is meant", server.port());
@@ -176,9 +176,9 @@ async fn names_below_localhost_are_loopback_and_open_as_any_other() {
 
 #[tokio::test]
 async fn a_client_without_the_runs_credentials_gets_nothing() {
-    let (server, count) = counted();
+    let (server, count) = start_counting_server();
     let credentials = Credentials::new().unwrap();
-    let encoded = STANDARD.encode(credentials.told());
+    let encoded = STANDARD.encode(credentials.to_user_info());
     let mut options = RecorderOptions {
         credentials: Some(credentials),
         ..RecorderOptions::default()
@@ -196,11 +196,11 @@ async fn a_client_without_the_runs_credentials_gets_nothing() {
         let refused = heads("")
             .into_iter()
             .chain(heads(&format!("proxy-authorization: Basic {wrong}\r\n")));
-        let refused: Vec<String> = refused.map(|head| said(&mut stream, &head)).collect();
+        let refused: Vec<String> = refused.map(|head| exchange(&mut stream, &head)).collect();
         let known = heads(&format!("proxy-authorization: Basic {encoded}\r\n"));
-        (refused, known.map(|head| said(&mut stream, &head)))
+        (refused, known.map(|head| exchange(&mut stream, &head)))
     };
-    let ((refused, known), store) = recorded(options, ask).await;
+    let ((refused, known), store) = run_recorder(options, ask).await;
     assert_eq!(refused, ["HTTP/1.1 407 Proxy Authentication Required"; 4]);
     assert_eq!(known, ["HTTP/1.1 200 OK"; 2]);
     assert_eq!(connections(server, &count), 2);
@@ -210,31 +210,31 @@ async fn a_client_without_the_runs_credentials_gets_nothing() {
 
 #[tokio::test]
 async fn a_request_for_another_server_than_its_own_is_refused() {
-    let (server, _) = counted();
+    let (server, _) = start_counting_server();
     let mut options = RecorderOptions::default();
     options.reach.allow(&server.to_string()).unwrap();
     let ask = move |proxy| {
         let plain = format!("GET http://{server}/ HTTP/1.1\r\nhost: b.example\r\n\r\n");
         let mut tunnel = TcpStream::connect(proxy).unwrap();
-        let opened = said(
+        let opened = exchange(
             &mut tunnel,
             &format!("CONNECT {server} HTTP/1.1\r\nhost: {server}\r\n\r\n"),
         );
         [
             first_line(proxy, &plain),
             opened,
-            said(&mut tunnel, "GET /x HTTP/1.1\r\nhost: bank.example\r\n\r\n"),
-            said(
+            exchange(&mut tunnel, "GET /x HTTP/1.1\r\nhost: bank.example\r\n\r\n"),
+            exchange(
                 &mut tunnel,
                 &format!("GET /x HTTP/1.1\r\nhost: {server}\r\n\r\n"),
             ),
-            said(
+            exchange(
                 &mut tunnel,
                 "GET http://bank.example/ HTTP/1.1\r\nhost: bank.example\r\n\r\n",
             ),
         ]
     };
-    let (answers, store) = recorded(options, ask).await;
+    let (answers, store) = run_recorder(options, ask).await;
     let misdirected = "HTTP/1.1 421 Misdirected Request";
     let reached = "HTTP/1.1 200 OK";
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Servers that do not answer as they should: the recorder's client is told, and nothing hangs.
+//! Servers with invalid responses: the recorder's client gets an error, and nothing hangs.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,9 +12,9 @@ use tokio::sync::oneshot;
 /// Bounds a test that hangs; no duration is measured by it.
 const HANG: Duration = Duration::from_secs(600);
 
-/// What the recorder's clients are told, one after the other over one connection, of a server that
-/// reads a request from each of its connections, says `said` and closes.
-async fn told(said: &'static [u8], requests: usize) -> Vec<String> {
+/// Returns the recorder's responses, one after the other on one connection, for a server that reads
+/// a request from each of its connections, sends `said` and closes.
+async fn fetch_bodies(said: &'static [u8], requests: usize) -> Vec<String> {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let upstream = server.local_addr().unwrap();
     thread::spawn(move || {
@@ -38,7 +38,7 @@ async fn told(said: &'static [u8], requests: usize) -> Vec<String> {
     let address = recorder.address();
     let (shutdown, ended) = oneshot::channel::<()>();
     let serving = tokio::spawn(recorder.run(async { ended.await.unwrap_or_default() }));
-    let asking = move || asked(address, upstream, requests);
+    let asking = move || request(address, upstream, requests);
     let answers = tokio::task::spawn_blocking(asking).await.unwrap();
     assert_eq!((store.counts().exchanges, store.counts().open), (0, 0));
     assert!(store.why_left_out("127.0.0.1").is_some());
@@ -47,20 +47,20 @@ async fn told(said: &'static [u8], requests: usize) -> Vec<String> {
     answers
 }
 
-fn asked(proxy: SocketAddr, upstream: SocketAddr, requests: usize) -> Vec<String> {
+fn request(proxy: SocketAddr, upstream: SocketAddr, requests: usize) -> Vec<String> {
     let mut stream = TcpStream::connect(proxy).unwrap();
     stream.set_read_timeout(Some(HANG)).unwrap();
     let mut answers = Vec::new();
     for _ in 0..requests {
         let request = format!("GET http://{upstream}/ HTTP/1.1\r\nhost: {upstream}\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();
-        answers.push(answer(&mut stream));
+        answers.push(read_response(&mut stream));
     }
     answers
 }
 
-/// One response with a length, whole.
-fn answer(stream: &mut TcpStream) -> String {
+/// Reads one complete response with a length.
+fn read_response(stream: &mut TcpStream) -> String {
     let mut text = Vec::new();
     loop {
         let mut byte = [0];
@@ -82,16 +82,16 @@ fn answer(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn a_server_that_closes_without_an_answer_is_told_each_time() {
-    for answer in told(b"", 2).await {
+async fn a_server_that_closes_without_a_response_is_reported_each_time() {
+    for answer in fetch_bodies(b"", 2).await {
         assert!(answer.starts_with("HTTP/1.1 502 "), "{answer}");
         assert!(answer.contains("sending GET http://127.0.0.1"), "{answer}");
     }
 }
 
 #[tokio::test]
-async fn a_head_that_is_none_is_told() {
-    for answer in told(b"this is no HTTP\r\n\r\n", 2).await {
+async fn an_invalid_head_is_reported() {
+    for answer in fetch_bodies(b"this is no HTTP\r\n\r\n", 2).await {
         assert!(answer.starts_with("HTTP/1.1 502 "), "{answer}");
     }
 }

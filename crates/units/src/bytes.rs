@@ -20,12 +20,12 @@ const KIND: Kind = Kind {
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// So many bytes.
+    /// Creates a count of bytes.
     pub const fn new(count: u64) -> Self {
         Self(count)
     }
 
-    /// The count.
+    /// Returns the count.
     pub const fn get(self) -> u64 {
         self.0
     }

@@ -1,39 +1,39 @@
 use thiserror::Error;
 
-/// Why a text or a number is not the quantity that was asked for. One line: what was read, what is
+/// The reason why a text or a number is not a valid quantity. One line: what was read, what is
 /// wrong with it, what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UnitError {
     /// The text does not begin with a decimal number.
     #[error("{text:?} is not {quantity}: write a decimal number first, such as {example:?}")]
     NotANumber {
-        /// What was read.
+        /// The text that was read.
         text: String,
-        /// The quantity asked for, with its article ("a rate").
+        /// The expected quantity with its article ("a rate").
         quantity: &'static str,
-        /// A text that would do.
+        /// A valid text.
         example: &'static str,
     },
     /// The number is followed by no unit or by an unknown one.
     #[error("{text:?} is not {quantity}: {}, use one of {units}", unit_fault(.unit))]
     UnknownUnit {
-        /// What was read.
+        /// The text that was read.
         text: String,
-        /// The quantity asked for, with its article.
+        /// The expected quantity with its article.
         quantity: &'static str,
-        /// What stood in the unit's place.
+        /// The text in place of the unit.
         unit: String,
-        /// The units that are known.
+        /// The known units.
         units: String,
     },
-    /// The number is outside what the quantity can hold.
+    /// The number is outside the quantity's range.
     #[error("{text:?} is not {quantity}: it must be {allowed}")]
     OutOfRange {
-        /// What was read.
+        /// The text that was read.
         text: String,
-        /// The quantity asked for, with its article.
+        /// The expected quantity with its article.
         quantity: &'static str,
-        /// The range in words.
+        /// The allowed range in words.
         allowed: &'static str,
     },
 }

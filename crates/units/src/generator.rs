@@ -3,20 +3,20 @@ use core::fmt;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// The pinned generator of random numbers: PCG XSL RR 128/64 (O'Neill 2014), and our own mappings
-/// to other ranges, so that numbers never change with a library's distributions.
+/// A pinned random number generator: PCG XSL RR 128/64 (O'Neill 2014), with our own mappings to
+/// other ranges, so that numbers do not change with a library's distributions.
 #[derive(Clone)]
 pub struct Generator(Pcg64);
 
 impl Seed {
-    /// The generator that this seed starts.
+    /// Creates the generator that this seed starts.
     pub fn generator(self) -> Generator {
         Generator::new(self)
     }
 }
 
 impl Generator {
-    /// Starts at `seed`: state and stream are four outputs of SplitMix64.
+    /// Creates a generator from `seed`: state and stream are four outputs of SplitMix64.
     pub fn new(seed: Seed) -> Self {
         let mut bytes = [0; 32];
         for (index, chunk) in (0..).zip(bytes.chunks_exact_mut(8)) {
@@ -25,56 +25,57 @@ impl Generator {
         Self(Pcg64::from_seed(bytes))
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// Uniform in [0, 1), a multiple of 2^-53; one draw.
+    /// Returns a uniform number in [0, 1), a multiple of 2^-53; one draw.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
-    /// Uniform in (0, 1), never 0 or 1, so that a logarithm of it is finite; one draw.
+    /// Returns a uniform number in (0, 1), never 0 or 1, so that its logarithm is finite; one draw.
     #[inline]
     pub fn uniform_open(&mut self) -> f64 {
         ((self.next_u64() >> 12) as f64 + 0.5) * (1.0 / (1_u64 << 52) as f64)
     }
 
-    /// Uniform in 0..`bound` (0 for a bound of 0 or 1); one draw. The multiplication's bias is below
-    /// `bound` / 2^64.
+    /// Returns a uniform integer in 0..`bound` (0 for a bound of 0 or 1); one draw. The
+    /// multiplication's bias is below `bound` / 2^64.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// True with this probability; always exactly one draw, for 0 and 1 too.
+    /// Returns true with this probability; always exactly one draw, for 0 and 1 too.
     #[inline]
     pub fn chance(&mut self, probability: Probability) -> bool {
         (self.next_u64() >> 11) < probability.threshold()
     }
 
-    /// Normal with mean 0 and standard deviation 1 (Box and Muller 1958, the cosine only, so that
-    /// each value is worth exactly two draws).
+    /// Returns a normal number with mean 0 and standard deviation 1 (Box and Muller 1958, the
+    /// cosine only, so that each value takes exactly two draws).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * libm::log(self.uniform_open())).sqrt();
         radius * libm::cos(2.0 * core::f64::consts::PI * self.uniform())
     }
 
-    /// Exponential with mean 1; one draw.
+    /// Returns an exponential number with mean 1; one draw.
     pub fn exponential(&mut self) -> f64 {
         -libm::log(self.uniform_open())
     }
 
-    /// Pareto with minimum 1 and this shape, heavier-tailed the smaller it is; one draw.
+    /// Returns a Pareto number with minimum 1 and this shape, heavier-tailed the smaller it is; one
+    /// draw.
     pub fn pareto(&mut self, shape: f64) -> f64 {
         libm::pow(self.uniform_open(), -1.0 / shape)
     }
 }
 
-/// Never shows the state: a log must not allow the next numbers to be foretold by accident.
+/// Never prints the state: a log must not reveal the next numbers by accident.
 impl fmt::Debug for Generator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Generator(PCG XSL RR 128/64)")
@@ -92,7 +93,7 @@ mod tests {
         assert_eq!(first, PINNED);
     }
 
-    /// Computed apart from this crate, from the published definitions of both generators.
+    /// Computed independently of this crate, from the published definitions of both generators.
     const PINNED: [u64; 3] = [
         5_214_090_045_436_526_268,
         8_988_462_356_519_189_577,

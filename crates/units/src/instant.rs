@@ -2,28 +2,28 @@ use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
 use core::time::Duration;
 
-/// A point on one monotonic clock, in nanoseconds since that clock's origin. The pure crates take
-/// it as an argument; only a driver knows which clock it comes from.
+/// A point on a monotonic clock, in nanoseconds since that clock's origin. The pure crates take it
+/// as an argument; only a driver has access to a clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
 
 impl Instant {
     /// The clock's origin.
     pub const ZERO: Self = Self(0);
-    /// Later than every instant that occurs: about 584 years.
+    /// The largest instant, about 584 years, later than any that occurs.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// From nanoseconds since the clock's origin.
+    /// Creates an instant from nanoseconds since the clock's origin.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// Nanoseconds since the clock's origin.
+    /// Returns the nanoseconds since the clock's origin.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Time since `earlier`; zero where `earlier` is later.
+    /// Returns the time since `earlier`, or zero if `earlier` is later.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
@@ -33,7 +33,8 @@ impl Instant {
 impl Add<Duration> for Instant {
     type Output = Self;
     fn add(self, duration: Duration) -> Self {
-        // Two 64-bit operations instead of the 128-bit product of `as_nanos`: this runs a packet.
+        // Two 64-bit operations instead of the 128-bit product of `as_nanos`: this runs for every
+        // packet.
         let nanos = duration
             .as_secs()
             .saturating_mul(1_000_000_000)
@@ -57,7 +58,7 @@ impl Sub<Duration> for Instant {
     }
 }
 
-/// As [`Instant::since`]: zero where the right side is later.
+/// Like [`Instant::since`]: zero if the right side is later.
 impl Sub<Instant> for Instant {
     type Output = Duration;
     fn sub(self, earlier: Instant) -> Duration {
@@ -65,7 +66,7 @@ impl Sub<Instant> for Instant {
     }
 }
 
-/// Seconds with nine decimals, as logs want it.
+/// Formats seconds with nine decimals, for logs.
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

@@ -1,6 +1,6 @@
 //! Quantities that every part of the data plane shares: instants, rates, sizes, probabilities and
-//! seeds. All are integers or checked numbers, all parse from and print as people write them
-//! ("25 Mbit/s", "24 ms", "1 %", "200 kB"), and none reads a clock or a global random source.
+//! seeds. All are integers or checked numbers, all parse and print in readable form ("25 Mbit/s",
+//! "24 ms", "1 %", "200 kB"), and none reads a clock or a global random source.
 
 mod bytes;
 mod error;

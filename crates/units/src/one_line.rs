@@ -1,6 +1,6 @@
-/// `text` in one line: line ends and other control characters as their escapes.
+/// Returns `text` in one line, with line ends and other control characters escaped.
 ///
-/// For messages of others that quote what was read, such as a JSON parser's of an unknown key.
+/// For messages of other libraries that quote input, such as a JSON parser's of an unknown key.
 ///
 /// ```
 /// assert_eq!(eyelevel_units::one_line("no field `a\nb`"), "no field `a\\nb`");

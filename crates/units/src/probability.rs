@@ -9,15 +9,16 @@ const ALLOWED: &str = "from 0 to 1 (or 0 % to 100 %)";
 pub struct Probability(f64);
 
 impl Probability {
-    /// Never.
+    /// The probability of an impossible event.
     pub const ZERO: Self = Self(0.0);
-    /// Always.
+    /// The probability of a certain event.
     pub const ONE: Self = Self(1.0);
 
-    /// Checks the range.
+    /// Creates a probability.
     ///
     /// # Errors
-    /// When `value` is below 0, above 1 or not a number.
+    ///
+    /// Fails if `value` is below 0, above 1 or not a number.
     pub fn new(value: f64) -> Result<Self, UnitError> {
         if (0.0..=1.0).contains(&value) {
             Ok(Self(value))
@@ -26,12 +27,12 @@ impl Probability {
         }
     }
 
-    /// The number from 0 to 1.
+    /// Returns the number from 0 to 1.
     pub const fn get(self) -> f64 {
         self.0
     }
 
-    /// How many of 2^53 equally likely values mean "yes".
+    /// Returns how many of 2^53 equally likely values count as a hit.
     pub(crate) fn threshold(self) -> u64 {
         (self.0 * (1_u64 << 53) as f64).round() as u64
     }
@@ -45,7 +46,7 @@ fn out_of_range(text: &str) -> UnitError {
     }
 }
 
-/// Reads "1%", "0.048 %" or a bare number from 0 to 1.
+/// Parses "1%", "0.048 %" or a bare number from 0 to 1.
 impl FromStr for Probability {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
@@ -65,7 +66,7 @@ impl FromStr for Probability {
     }
 }
 
-/// The bare number, which reads back to the same value.
+/// Formats the bare number, which parses to the same value.
 impl fmt::Display for Probability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)

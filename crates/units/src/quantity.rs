@@ -1,26 +1,26 @@
-//! The one parser and the one printer of "number unit" texts. Decimal digits are scaled as
-//! integers, so "10.5 Mbit/s" is exactly 10 500 000 bit/s, whatever binary fractions can hold.
+//! The only parser and formatter of "number unit" texts. Decimal digits are scaled as integers, so
+//! "10.5 Mbit/s" is exactly 10 500 000 bit/s, without binary fractions.
 
 use crate::UnitError;
 use core::fmt;
 
-/// What a kind of quantity is called and which units it has.
+/// The name of a kind of quantity, and its units.
 pub(crate) struct Kind {
-    /// Its name with the article, for messages.
+    /// The name with its article, for messages.
     pub quantity: &'static str,
     /// A text that parses.
     pub example: &'static str,
     /// The allowed range in words.
     pub allowed: &'static str,
-    /// Units and how many base units each holds, smallest first; aliases follow their unit.
+    /// The units with the number of base units in each, smallest first; aliases follow their unit.
     pub units: &'static [(&'static str, u64)],
 }
 
-/// Decimal places beyond these are below any base unit and refused.
+/// The most decimal places; further ones would be below any base unit and are refused.
 const DECIMALS_MAX: usize = 18;
 
 impl Kind {
-    /// The value of `text` in base units, rounded to the nearest.
+    /// Parses `text` and returns the value in base units, rounded to the nearest.
     pub(crate) fn parse(&self, text: &str) -> Result<u64, UnitError> {
         let trimmed = text.trim();
         let end = trimmed
@@ -36,7 +36,7 @@ impl Kind {
             return Err(self.not_a_number(text));
         }
         let scale = self.scale(text, unit)?;
-        let value = scaled(whole, fraction, scale).ok_or_else(|| self.out_of_range(text))?;
+        let value = scale_decimal(whole, fraction, scale).ok_or_else(|| self.out_of_range(text))?;
         Ok(value)
     }
 
@@ -62,7 +62,7 @@ impl Kind {
             })
     }
 
-    /// Prints in the largest unit of which `value` holds at least one, without loss.
+    /// Formats `value` without loss, in the largest unit that is not larger than it.
     pub(crate) fn format(&self, value: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let largest = self.units.iter().rev().find(|(_, scale)| *scale <= value);
         let (_, scale) = largest.unwrap_or(&self.units[0]);
@@ -97,8 +97,8 @@ impl Kind {
     }
 }
 
-/// `whole.fraction * scale`, rounded half up; None where it exceeds 64 bits.
-fn scaled(whole: &str, fraction: &str, scale: u64) -> Option<u64> {
+/// Returns `whole.fraction * scale`, rounded half up, or `None` if it exceeds 64 bits.
+fn scale_decimal(whole: &str, fraction: &str, scale: u64) -> Option<u64> {
     let whole = if whole.is_empty() {
         0
     } else {

@@ -5,7 +5,7 @@ use core::num::NonZero;
 use core::str::FromStr;
 use core::time::Duration;
 
-/// What one bit is, measured in the unit of work that a rate of 1 bit/s does in 1 ns.
+/// The work of sending one bit, in units of what a rate of 1 bit/s does in 1 ns.
 const WORK_PER_BIT: u64 = 1_000_000_000;
 
 const KIND: Kind = Kind {
@@ -20,19 +20,20 @@ const KIND: Kind = Kind {
     ],
 };
 
-/// A rate in whole bits a second, never zero, at most [`BitRate::MAX`].
+/// A rate in whole bits per second, never zero, at most [`BitRate::MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BitRate(NonZero<u64>);
 
 impl BitRate {
     /// The largest rate: 1000 Gbit/s, far above what a software link carries, small enough that
-    /// every product below stays within its integers.
+    /// every product below fits its integer type.
     pub const MAX: Self = Self(NonZero::new(1_000_000_000_000).unwrap());
 
-    /// A rate of `bits` a second.
+    /// Creates a rate of `bits` per second.
     ///
     /// # Errors
-    /// When it is zero or above [`BitRate::MAX`].
+    ///
+    /// Fails if it is zero or above [`BitRate::MAX`].
     pub fn from_bits_per_second(bits: u64) -> Result<Self, UnitError> {
         NonZero::new(bits)
             .map(Self)
@@ -40,12 +41,12 @@ impl BitRate {
             .ok_or_else(|| KIND.out_of_range(&format!("{bits} bit/s")))
     }
 
-    /// Bits a second.
+    /// Returns the bits per second.
     pub const fn bits_per_second(self) -> u64 {
         self.0.get()
     }
 
-    /// How many whole bytes leave in `duration`.
+    /// Returns how many whole bytes are sent in `duration`.
     pub fn bytes_in(self, duration: Duration) -> Bytes {
         let work = duration
             .as_nanos()
@@ -69,32 +70,32 @@ impl fmt::Display for BitRate {
     }
 }
 
-/// Transmission times of packets back to back: each is a whole number of nanoseconds, and the
+/// The transmission times of back-to-back packets: each is a whole number of nanoseconds, and the
 /// fractions are carried, so that any number of packets takes the exact time within 1 ns.
 #[derive(Clone, Debug)]
 pub struct Transmitter {
     rate: BitRate,
-    /// Work left over by the last packet, always below the rate (that is: below 1 ns).
+    /// The work left over by the last packet, always below the rate (less than 1 ns).
     carried: u64,
 }
 
 impl Transmitter {
-    /// A transmitter of constant rate with nothing carried.
+    /// Creates a transmitter of constant rate with nothing carried.
     pub const fn new(rate: BitRate) -> Self {
         Self { rate, carried: 0 }
     }
 
-    /// The rate in force.
+    /// Returns the rate in force.
     pub const fn rate(&self) -> BitRate {
         self.rate
     }
 
-    /// Forgets the carried fraction: the link was idle and starts at a whole nanosecond.
+    /// Drops the carried fraction: the link was idle and starts at a whole nanosecond.
     pub const fn restart(&mut self) {
         self.carried = 0;
     }
 
-    /// The time from the end of the last packet to the end of one of `bytes`.
+    /// Returns the time from the end of the last packet to the end of one of `bytes`.
     #[inline]
     pub fn transmit(&mut self, bytes: u32) -> Duration {
         // 2^32 bytes are 3.4e10 bits, 3.4e19 units of work: one bit more than 64 bits hold.
@@ -111,7 +112,7 @@ impl Transmitter {
         Duration::from_nanos(nanos)
     }
 
-    /// The rate changes while a packet still needs `remaining` at the old rate (whole nanoseconds,
+    /// Changes the rate while a packet still needs `remaining` at the old rate (whole nanoseconds,
     /// to which the carried fraction belongs). Returns what it needs at the new one.
     pub fn change_rate(&mut self, rate: BitRate, remaining: Duration) -> Duration {
         let work = remaining.as_nanos() * u128::from(self.rate.bits_per_second())

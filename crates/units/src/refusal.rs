@@ -1,8 +1,8 @@
 use std::io::{Error, ErrorKind};
 
-/// What the system refuses, and what to do about it; `REFUSALS` of `eyelevel/base/errors.py` says
-/// the same, and `tests/crates/test_remedies.py` holds each to the other.
-const WAYS_OUT: [(ErrorKind, &str); 12] = [
+/// System errors with their remedies. `REFUSALS` of `eyelevel/base/errors.py` has the same ones,
+/// and `tests/crates/test_remedies.py` compares both.
+const REMEDIES: [(ErrorKind, &str); 12] = [
     (
         ErrorKind::NotFound,
         "check its name, as seen from this folder",
@@ -34,9 +34,9 @@ const WAYS_OUT: [(ErrorKind, &str); 12] = [
 
 const OTHERWISE: &str = "check that it is there and can be used";
 
-/// Why the system refused, in its own words, and the way out.
+/// Formats a system error with its remedy.
 pub fn refusal(error: &Error) -> String {
-    let known = WAYS_OUT.iter().find(|(kind, _)| *kind == error.kind());
+    let known = REMEDIES.iter().find(|(kind, _)| *kind == error.kind());
     let way_out = known.map_or(OTHERWISE, |(_, way_out)| way_out);
     format!("{error}; {way_out}")
 }
@@ -46,7 +46,7 @@ mod tests {
     use super::{ErrorKind, refusal};
 
     #[test]
-    fn what_is_refused_has_a_way_out_known_or_not() {
+    fn every_refusal_has_a_remedy() {
         let absent = std::fs::read("/none/such").unwrap_err();
         assert!(
             refusal(&absent).ends_with("(os error 2); check its name, as seen from this folder")

@@ -1,25 +1,26 @@
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// The origin of all randomness of one thing. Children are derived by label, so that adding one
+/// A seed for the randomness of one part. Children are derived by label, so that adding one
 /// consumer of randomness never shifts the numbers of another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Seed(u64);
 
 impl Seed {
-    /// A seed of 64 bits.
+    /// Creates a seed of 64 bits.
     pub const fn new(value: u64) -> Self {
         Self(value)
     }
 
-    /// The 64 bits.
+    /// Returns the 64 bits.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The seed of the part called `label`. Different labels give unrelated seeds; the same label
-    /// always gives the same one. FNV-1a folds the label, SplitMix64 (Steele et al. 2014) mixes.
+    /// Returns the seed of the part called `label`. Different labels give unrelated seeds; the same
+    /// label always gives the same one. FNV-1a folds the label, SplitMix64 (Steele et al. 2014)
+    /// mixes.
     pub fn child(self, label: &str) -> Self {
         let folded = label.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -27,12 +28,13 @@ impl Seed {
         Self(mix(mix(self.0).wrapping_add(folded)))
     }
 
-    /// The seed of the part with this number among its siblings.
+    /// Returns the seed of the part with this number among its siblings.
     pub fn child_numbered(self, number: u64) -> Self {
         Self(mix(mix(self.0) ^ number.wrapping_mul(GAMMA)))
     }
 
-    /// The `index`-th output of SplitMix64 started at this seed: fills a generator's state.
+    /// Returns the `index`-th output of SplitMix64 started at this seed, to fill a generator's
+    /// state.
     pub(crate) const fn output(self, index: u64) -> u64 {
         mix(self.0.wrapping_add(GAMMA.wrapping_mul(index)))
     }
@@ -41,7 +43,7 @@ impl Seed {
 /// 2^64 divided by the golden ratio, odd: SplitMix64's increment.
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// SplitMix64: one increment and its finalizer.
+/// Mixes by SplitMix64: one increment and its finalizer.
 const fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(GAMMA);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

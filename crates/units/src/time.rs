@@ -1,4 +1,4 @@
-//! Durations are `core::time::Duration`; here they get their text form.
+//! The text form of durations, which are `core::time::Duration`.
 
 use crate::UnitError;
 use crate::quantity::Kind;
@@ -18,15 +18,16 @@ const KIND: Kind = Kind {
     ],
 };
 
-/// Reads "24 ms", "40us", "1.5 s" or "100 ns", exact to the nanosecond.
+/// Parses "24 ms", "40us", "1.5 s" or "100 ns", exact to the nanosecond.
 ///
 /// # Errors
-/// When it is no number with one of these units.
+///
+/// Fails if the text is not a number with one of these units.
 pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
     KIND.parse(text).map(Duration::from_nanos)
 }
 
-/// Prints as [`parse_duration`] reads, without loss below 584 years.
+/// Formats a duration so that [`parse_duration`] reads it back, without loss below 584 years.
 pub fn format_duration(duration: Duration) -> String {
     struct Text(u64);
     impl fmt::Display for Text {
@@ -37,10 +38,11 @@ pub fn format_duration(duration: Duration) -> String {
     Text(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)).to_string()
 }
 
-/// A duration from milliseconds as configurations write them, rounded to the nearest nanosecond.
+/// Creates a duration from milliseconds, as in configurations, rounded to the nearest nanosecond.
 ///
 /// # Errors
-/// When `ms` is negative, not finite or above 584 years.
+///
+/// Fails if `ms` is negative, not finite or above 584 years.
 pub fn duration_from_ms(ms: f64) -> Result<Duration, UnitError> {
     let nanos = (ms * 1e6).round();
     if ms.is_finite() && (0.0..1.8e19).contains(&nanos) {

@@ -2,17 +2,17 @@
 
 use bytes::Bytes;
 
-/// One header field, as it was on the wire.
+/// A header field as it was on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// The name in its recorded case; not empty, but perhaps not a valid token.
+    /// The name in its recorded case; not empty, but possibly not a valid token.
     pub name: String,
-    /// The value without surrounding white space; any bytes but CR, LF and NUL.
+    /// The value without surrounding white space; any bytes except CR, LF and NUL.
     pub value: Bytes,
 }
 
 impl Header {
-    /// A field from its name and value.
+    /// Creates a field from its name and value.
     pub fn new(name: impl Into<String>, value: impl Into<Bytes>) -> Self {
         Header {
             name: name.into(),
@@ -20,12 +20,12 @@ impl Header {
         }
     }
 
-    /// Whether this is the field `name`, in any case.
+    /// Whether the field is called `name`, in any case.
     pub fn is(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
     }
 
-    /// The value as text, where it is UTF-8.
+    /// Returns the value as text if it is UTF-8.
     pub fn text(&self) -> Option<&str> {
         std::str::from_utf8(&self.value).ok()
     }
@@ -41,7 +41,7 @@ impl Header {
     }
 }
 
-/// The first field called `name`, as text.
+/// Returns the first field called `name`, as text.
 pub(crate) fn find<'a>(headers: &'a [Header], name: &str) -> Option<&'a str> {
     headers
         .iter()

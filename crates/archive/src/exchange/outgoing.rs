@@ -22,9 +22,9 @@ const DROPPED: [&str; 12] = [
     "strict-transport-security",
 ];
 
-/// The response's fields as a replay sends them, over any protocol: as recorded and in that order,
-/// but without the fields of the recorded connection, without fields that no protocol can carry,
-/// and with the one `content-length` that the body has.
+/// Returns the response's fields as a replay sends them over any protocol: in recorded order,
+/// without those of the recorded connection and those that not every protocol can carry, and with
+/// the body's `content-length` once.
 pub fn response_headers_to_send(exchange: &Exchange) -> Vec<Header> {
     let named_in_connection: Vec<String> = exchange
         .response_headers
@@ -60,8 +60,8 @@ pub fn response_headers_to_send(exchange: &Exchange) -> Vec<Header> {
     headers
 }
 
-/// The value of `content-length`: the body's, but the recorded one where a response has no body
-/// and the field speaks of another response (RFC 9110, section 8.6).
+/// Returns the value of `content-length`: the body's length, or the recorded value where a response
+/// has no body and the field describes another response (RFC 9110, section 8.6).
 fn content_length(exchange: &Exchange) -> Option<Bytes> {
     let speaks_of_another = exchange.status == 304 || exchange.method == "HEAD";
     match exchange.status {
@@ -80,7 +80,7 @@ fn content_length(exchange: &Exchange) -> Option<Bytes> {
 mod tests {
     use super::*;
 
-    fn sent(method: &str, status: u16, headers: &[(&str, &str)]) -> Vec<(String, String)> {
+    fn send(method: &str, status: u16, headers: &[(&str, &str)]) -> Vec<(String, String)> {
         let exchange = Exchange {
             index: 0,
             method: method.to_owned(),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_the_recorded_connection_stay_behind() {
+    fn fields_of_the_recorded_connection_are_dropped() {
         let recorded = [
             ("Set-Cookie", "a=1"),
             ("Connection", "Keep-Alive, X-Hop"),
@@ -141,18 +141,18 @@ mod tests {
             ("Set-Cookie", "b=2"),
             ("content-length", "4"),
         ];
-        assert_eq!(sent("GET", 200, &recorded), pairs(&kept));
+        assert_eq!(send("GET", 200, &recorded), pairs(&kept));
     }
 
     #[test]
     fn the_length_is_the_bodys() {
         let twice = [("Content-Length", "9"), ("A", "b"), ("content-length", "9")];
         let kept = [("Content-Length", "4"), ("A", "b")];
-        assert_eq!(sent("GET", 200, &twice), pairs(&kept));
-        assert_eq!(sent("GET", 204, &twice), pairs(&[("A", "b")]));
+        assert_eq!(send("GET", 200, &twice), pairs(&kept));
+        assert_eq!(send("GET", 204, &twice), pairs(&[("A", "b")]));
         let recorded = [("Content-Length", "9"), ("A", "b")];
-        assert_eq!(sent("HEAD", 200, &twice), pairs(&recorded));
-        assert_eq!(sent("GET", 304, &twice), pairs(&recorded));
-        assert_eq!(sent("HEAD", 200, &[("Content-Length", "x")]), pairs(&[]));
+        assert_eq!(send("HEAD", 200, &twice), pairs(&recorded));
+        assert_eq!(send("GET", 304, &twice), pairs(&recorded));
+        assert_eq!(send("HEAD", 200, &[("Content-Length", "x")]), pairs(&[]));
     }
 }

@@ -1,15 +1,15 @@
-//! What a recorded page looked like.
+//! Screenshots of recorded pages.
 
 use bytes::Bytes;
 
-/// A picture of the page's viewport at the end of its recording.
+/// An image of the page's viewport at the end of its recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Screenshot {
     /// `image/webp`, `image/png` or `image/jpeg`.
     pub media_type: String,
-    /// The encoded picture.
+    /// The encoded image.
     pub image: Bytes,
 }
 
-/// How Browsertrix names screenshots in WARC files: followed by the page's URL.
+/// The prefix of screenshot URIs in Browsertrix's WARC files; the page's URL follows.
 pub const URI_PREFIX: &str = "urn:view:";

@@ -1,4 +1,4 @@
-//! A folder of files, as a person would look at them.
+//! Export as a folder of files, for people to inspect.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -11,25 +11,25 @@ use crate::exchange::Exchange;
 use crate::limits::INFLATED_BYTES_MAX;
 use crate::site::Site;
 
-/// Bytes of a file's name; file systems take 255.
+/// The longest part of a file's path, bytes; file systems allow 255.
 const NAME_BYTES_MAX: usize = 120;
 
-/// A file that was written, and what asks for it.
+/// An exported file and the request that it answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportedFile {
-    /// Host, with the port where it is not its scheme's own.
+    /// The host, with the port if it is not the scheme's default.
     pub authority: String,
-    /// Path and query, as they were asked for.
+    /// The path and query, as requested.
     pub target: String,
-    /// Where the body lies below the folder.
+    /// The body's path relative to the folder.
     pub file: PathBuf,
-    /// The recorded `Content-Type`; empty where there was none.
+    /// The recorded `Content-Type`; empty if there was none.
     pub content_type: String,
 }
 
-/// Writes the bodies of all successful exchanges below `folder`, which must be empty or not there:
-/// `HOST/PATH`, decoded where their coding can be undone. A query becomes a part of the name.
-/// Of several answers to one URL the first is written. Returns those that `GET` asks for.
+/// Writes the bodies of all successful exchanges to `HOST/PATH` below `folder`, which must be empty
+/// or absent, decoded if their coding is supported. A query becomes part of the name. Of several
+/// responses for one URL, the first is written. Returns the files that `GET` requests.
 pub fn export_files(site: &Site, folder: &Path) -> Result<Vec<ExportedFile>, Error> {
     let mut exported = Vec::new();
     empty_folder(folder)?;
@@ -38,7 +38,7 @@ pub fn export_files(site: &Site, folder: &Path) -> Result<Vec<ExportedFile>, Err
     for exchange in site.exchanges() {
         let is_body = exchange.status == 200 && !exchange.body.is_empty();
         let mut path = folder.join(relative_path(exchange));
-        // A file may stand where a folder is wanted: `/a` and `/a/b` are both URLs.
+        // A file may be where a folder is needed: `/a` and `/a/b` are both URLs.
         if !is_body || !written.insert(path.clone()) {
             continue;
         }
@@ -49,7 +49,7 @@ pub fn export_files(site: &Site, folder: &Path) -> Result<Vec<ExportedFile>, Err
         }
         if exchange.method == "GET" {
             let file = path.strip_prefix(folder).unwrap_or(&path);
-            exported.push(ExportedFile::of(exchange, file));
+            exported.push(ExportedFile::new(exchange, file));
         }
         let decoded = exchange.decoded_body_within(INFLATED_BYTES_MAX, &mut budget);
         let body = decoded.as_deref().unwrap_or(&exchange.body);
@@ -59,7 +59,7 @@ pub fn export_files(site: &Site, folder: &Path) -> Result<Vec<ExportedFile>, Err
 }
 
 impl ExportedFile {
-    /// One line: the fields with tabs between.
+    /// Formats the fields as one line, separated by tabs.
     pub fn line(&self) -> String {
         let content_type = self.content_type.replace(char::is_control, " ");
         let file = self.file.display();
@@ -69,7 +69,7 @@ impl ExportedFile {
         )
     }
 
-    fn of(exchange: &Exchange, file: &Path) -> Self {
+    fn new(exchange: &Exchange, file: &Path) -> Self {
         let url = &exchange.url;
         let query = url.query().map(|query| format!("?{query}"));
         let content_type = exchange.response_header("content-type").unwrap_or_default();
@@ -82,22 +82,23 @@ impl ExportedFile {
     }
 }
 
-/// Never leads out of the folder: every part is made of harmless characters and is not `..`.
+/// Returns a path that stays in the folder: every part consists of harmless characters and is not
+/// `..`.
 fn relative_path(exchange: &Exchange) -> PathBuf {
     let url = &exchange.url;
-    let mut path = PathBuf::from(harmless(&url.authority()));
+    let mut path = PathBuf::from(sanitize(&url.authority()));
     let mut parts: Vec<&str> = url.path().split('/').skip(1).collect();
     let last = parts.pop().unwrap_or("");
     path.extend(
         parts
             .into_iter()
             .filter(|part| !part.is_empty())
-            .map(harmless),
+            .map(sanitize),
     );
     let mut name = if last.is_empty() {
         "index.html".to_owned()
     } else {
-        harmless(last)
+        sanitize(last)
     };
     if let Some(query) = url.query() {
         let hash = digest::sha256(query.as_bytes());
@@ -107,7 +108,7 @@ fn relative_path(exchange: &Exchange) -> PathBuf {
     path.join(name)
 }
 
-fn harmless(part: &str) -> String {
+fn sanitize(part: &str) -> String {
     let replace = |letter: char| {
         let is_plain = letter.is_ascii_alphanumeric() || "-_.~@+,=".contains(letter);
         if is_plain { letter } else { '_' }
@@ -125,9 +126,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_part_leads_out() {
-        assert_eq!(harmless(".."), "__");
-        assert_eq!(harmless("a/b\\c:d"), "a_b_c_d");
-        assert_eq!(harmless("app.min.js"), "app.min.js");
+    fn no_part_leaves_the_folder() {
+        assert_eq!(sanitize(".."), "__");
+        assert_eq!(sanitize("a/b\\c:d"), "a_b_c_d");
+        assert_eq!(sanitize("app.min.js"), "app.min.js");
     }
 }

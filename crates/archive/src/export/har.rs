@@ -1,4 +1,4 @@
-//! HAR 1.2 with bodies.
+//! Export as HAR 1.2 with bodies.
 
 use std::path::Path;
 
@@ -17,8 +17,8 @@ use crate::timestamp;
 
 const PAGE: &str = "page_1";
 
-/// Writes one HAR. Its bodies are decoded, as the format wants it, where their coding can be
-/// undone; others stand as sent, which their comment says.
+/// Writes a HAR. Bodies are decoded, as the format requires, if their coding is supported; others
+/// are stored as sent, with a comment that says so.
 pub fn export_har(site: &Site, out: &Path) -> Result<(), Error> {
     let mut budget = ReadBudget::for_bodies(site.exchanges());
     let exchanges = site.exchanges().iter();
@@ -73,7 +73,8 @@ fn entry(exchange: &Exchange, budget: &mut ReadBudget) -> Value {
             "text": base64.as_deref().or(text.ok()),
             "params": if is_form { pairs(&exchange.request_body) } else { Vec::new() },
         });
-        // HAR 1.2 has it for answers alone, and no other way to hold bytes that are no text.
+        // HAR 1.2 defines `encoding` for responses only, but has no other way to hold bytes that
+        // are not text.
         if base64.is_some() {
             request["postData"]["encoding"] = json!("base64");
         }
@@ -105,14 +106,14 @@ fn entry(exchange: &Exchange, budget: &mut ReadBudget) -> Value {
     entry
 }
 
-/// Names and values of a query or a form, decoded.
+/// Decodes the names and values of a query or a form.
 fn pairs(text: &[u8]) -> Vec<Value> {
     form_urlencoded::parse(text)
         .map(|(name, value)| json!({"name": name, "value": value}))
         .collect()
 }
 
-/// The cookies of all `cookie` fields (RFC 6265, section 4.2.1).
+/// Returns the cookies of all `cookie` fields (RFC 6265, section 4.2.1).
 fn request_cookies(exchange: &Exchange) -> Vec<Value> {
     values(&exchange.request_headers, "cookie")
         .iter()
@@ -125,8 +126,8 @@ fn request_cookies(exchange: &Exchange) -> Vec<Value> {
         .collect()
 }
 
-/// The cookies that `set-cookie` fields set (RFC 6265, section 5.2); HAR wants their dates in ISO
-/// 8601, so one that is written otherwise is left out.
+/// Returns the cookies that `set-cookie` fields set (RFC 6265, section 5.2). HAR requires their
+/// dates in ISO 8601, so dates in other formats are left out.
 fn response_cookies(exchange: &Exchange) -> Vec<Value> {
     let fields = values(&exchange.response_headers, "set-cookie");
     let cookies = fields.iter().map(|field| {

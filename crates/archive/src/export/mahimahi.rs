@@ -1,4 +1,4 @@
-//! Mahimahi's folders of protobuf files.
+//! Export as a Mahimahi folder of protobuf files.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::import::protobuf::{put_bytes, put_number};
 use crate::site::Site;
 use crate::url::Scheme;
 
-/// Writes a file for each exchange into `folder`, which must be empty or not there.
+/// Writes a file for each exchange into `folder`, which must be empty or absent.
 ///
-/// Mahimahi knows HTTP/1.1 alone: transfer coding is undone, and `Content-Length` says how long
-/// bodies are.
+/// Mahimahi supports only HTTP/1.1: transfer coding is removed, and `Content-Length` gives the
+/// length of bodies.
 pub fn export_mahimahi(site: &Site, folder: &Path) -> Result<(), Error> {
     empty_folder(folder)?;
     for exchange in site.exchanges() {

@@ -1,4 +1,4 @@
-//! Recorded sites in other tools' formats; one a file.
+//! Export of recorded sites to other tools' formats, one per file.
 
 mod files;
 mod har;
@@ -20,7 +20,7 @@ fn io_error<'a>(attempt: &'static str, path: &'a Path) -> impl Fn(std::io::Error
     }
 }
 
-/// Makes `folder`, which must be empty or not there.
+/// Creates `folder`, which must be empty or absent.
 fn empty_folder(folder: &Path) -> Result<(), Error> {
     std::fs::create_dir_all(folder).map_err(io_error("make", folder))?;
     let mut listed = std::fs::read_dir(folder).map_err(io_error("list", folder))?;

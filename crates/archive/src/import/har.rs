@@ -1,10 +1,9 @@
-//! HAR 1.2 with bodies, as browsers and their tools export it.
+//! Import of HAR 1.2 with bodies, as browsers and their tools export it.
 //!
-//! A HAR holds bodies as they were shown, not as they were sent. Those that came with a content
-//! coding are compressed again, with brotli or gzip, which the provenance tells: their sizes are not
-//! those of the recording. The body that a browser's cache gave stands with the status 304; such an
-//! answer becomes a whole one, which the provenance tells, too. What is wrong with one entry leaves that
-//! one out.
+//! A HAR holds decoded bodies. Those that were sent with a content coding are compressed again,
+//! with brotli or gzip, so their sizes differ from the original; the provenance notes it. An entry
+//! with status 304 holds the body from the browser's cache and becomes a complete response, which
+//! the provenance also notes. An invalid entry is left out, without effect on others.
 
 use std::io::Read;
 use std::path::Path;
@@ -14,7 +13,7 @@ use flate2::read::GzDecoder;
 use serde_json::value::RawValue;
 
 use super::har_body::{BodyReader, Form};
-use super::har_charset::say_utf8;
+use super::har_charset::declare_utf8;
 use super::har_handshakes::HarHandshakes;
 use super::har_log::{Entry, Request, Response};
 use super::har_posted::Posted;
@@ -32,16 +31,16 @@ use crate::url::Url;
 use crate::warc::gzip::MAGIC;
 use crate::whole::correct_length;
 
-/// So much of a compressed file shows what it is.
-const BEGIN_BYTES: usize = 4096;
+/// The number of bytes of a compressed file that are decoded to detect its content.
+const SNIFF_BYTES: usize = 4096;
 const NOT_MODIFIED: u16 = 304;
-/// Chromium's reason phrase of a redirect that no server sent.
+/// Chromium's reason phrase for a redirect that no server sent.
 const INTERNAL_REDIRECT: &str = "Internal Redirect";
-/// Prefixes of fields that are added to those that were sent: by Firefox, such as
-/// `X-Firefox-Spdy`, and by web archives, which rename what their own answers cannot have.
+/// Prefixes of fields that were not sent: those that Firefox adds, such as `X-Firefox-Spdy`, and
+/// original fields that web archives rename because they conflict with their own.
 const ADDED_FIELDS: [&str; 2] = ["x-firefox-", "x-archive-orig-"];
 
-/// Reads one file.
+/// Imports a file.
 pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), Refusal> {
     if is_utf16(&content) {
         let reason = "it is in UTF-16, and a HAR is in UTF-8; save it in UTF-8";
@@ -59,23 +58,24 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), R
     let mut reading = Reading::new(imported, ReadBudget::for_file(json.len() as u64));
     let entries = Elements::new(|entry: &RawValue| reading.take(entry.get()));
     let read = json::read(json, Member::new("log", Member::new("entries", entries)));
-    read.map_err(|error| reading.refused(&error, json))?;
+    read.map_err(|error| reading.describe_refusal(&error, json))?;
     let Reading {
         altered,
         handshakes,
         ..
     } = reading;
-    handshakes.told_to(&mut imported.provenance);
+    handshakes.add_to(&mut imported.provenance);
     imported.provenance.altered.extend(altered.sentences());
     Ok(())
 }
 
-/// Whether what may be a HAR is not the JSON in UTF-8 that it should be, which [`import`] says.
+/// Whether a possible HAR is compressed or in UTF-16 instead of plain JSON in UTF-8; [`import`]
+/// reports which.
 pub fn is_encoded(content: &[u8]) -> bool {
     is_utf16(content) || is_compressed(content)
 }
 
-/// Whether a text begins as one in UTF-16 does, with its mark or with a brace.
+/// Whether a text begins like UTF-16, with a byte order mark or with a brace.
 fn is_utf16(content: &[u8]) -> bool {
     [b"\xff\xfe", b"\xfe\xff", b"{\0", b"\0{"]
         .iter()
@@ -84,32 +84,32 @@ fn is_utf16(content: &[u8]) -> bool {
 
 fn is_compressed(content: &[u8]) -> bool {
     let mut begin = Vec::new();
-    let read = GzDecoder::new(content).take(BEGIN_BYTES as u64);
-    // What cannot be read any more ends the look.
+    let read = GzDecoder::new(content).take(SNIFF_BYTES as u64);
+    // A read error only ends the inspection.
     let _ = { read }.read_to_end(&mut begin);
     content.starts_with(MAGIC) && begins_with_member(&begin, "\"log\"")
 }
 
-/// Whether the first member of an object is this one.
+/// Whether `name` is the first member of a JSON object.
 fn begins_with_member(json: &[u8], name: &str) -> bool {
     let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
     let members = json.trim_ascii_start().strip_prefix(b"{");
     members.is_some_and(|members| members.trim_ascii_start().starts_with(name.as_bytes()))
 }
 
-/// One file's entries as they come.
+/// The state of importing one file's entries.
 struct Reading<'a> {
     imported: &'a mut Imported,
     budget: ReadBudget,
     entries: usize,
-    /// Of the entry before.
+    /// The URL of the previous entry.
     last_url: String,
     refusal: Option<Refusal>,
     altered: Altered,
     handshakes: HarHandshakes,
 }
 
-/// How many entries stand otherwise in the recording than they were sent.
+/// Counts of entries that differ in the recording from what was sent.
 #[derive(Default)]
 struct Altered {
     compressed: usize,
@@ -178,14 +178,15 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Reads an entry of which nothing has been copied yet, where what that takes is left.
+    /// Imports an entry, if the budget has the memory that this takes. The JSON text is not copied
+    /// before.
     fn take(&mut self, json: &str) -> Result<(), String> {
         let number = self.entries;
         self.entries += 1;
-        if let Err(damage) = self.budget.check_room(bytes_at_once_max(json)) {
+        if let Err(damage) = self.budget.check_fits(estimate_memory_max(json)) {
             return Err(self.refuse(number, Refusal::too_large(damage)));
         }
-        // The text is sound JSON, or it would not be here.
+        // The reader only passes valid JSON.
         let entry: Maybe<Entry<'_>> = serde_json::from_str(json).unwrap_or_default();
         let url = entry.0.as_ref().and_then(|entry| entry.request.0.as_ref());
         let url = url.and_then(|request| request.url.text());
@@ -204,20 +205,23 @@ impl<'a> Reading<'a> {
             }
         };
         let bytes = exchange.body.len() + exchange.request_body.len();
-        let kept = self.budget.keep(bytes as u64).map_err(Refusal::too_large);
+        let kept = self
+            .budget
+            .spend_memory(bytes as u64)
+            .map_err(Refusal::too_large);
         let pushed = kept.and_then(|()| self.imported.push(exchange, &mut self.budget));
         pushed.map_err(|refusal| self.refuse(number, refusal))
     }
 
-    /// Ends the reading: what is said is the refusal.
+    /// Ends the import with `refusal`, which is reported instead of the returned error.
     fn refuse(&mut self, number: usize, refusal: Refusal) -> String {
         let place = format!("entry {number}, {}", self.last_url);
         self.refusal = Some(refusal.at(place.trim_end_matches(", ")));
         String::new()
     }
 
-    /// Why the file is refused: by what it holds, else for its JSON.
-    fn refused(&mut self, error: &serde_json::Error, json: &[u8]) -> Refusal {
+    /// Returns why the file is refused: a refused entry, or else invalid JSON.
+    fn describe_refusal(&mut self, error: &serde_json::Error, json: &[u8]) -> Refusal {
         if let Some(refusal) = self.refusal.take() {
             return refusal;
         }
@@ -242,7 +246,7 @@ impl<'a> Reading<'a> {
     fn exchange(&mut self, entry: Entry<'_>) -> Result<Exchange, String> {
         let request = entry.request.0.ok_or("it has no request")?;
         let response = entry.response.0.ok_or("it has no response")?;
-        let mut exchange = self.asked(&request)?;
+        let mut exchange = self.new_exchange(&request)?;
         self.fill(&mut exchange, &response)?;
         let address = entry.server_ip_address.text();
         exchange.address = address.and_then(|text| text.trim_matches(['[', ']']).parse().ok());
@@ -259,16 +263,16 @@ impl<'a> Reading<'a> {
         Ok(exchange)
     }
 
-    /// An exchange with what was asked.
-    fn asked(&mut self, request: &Request<'_>) -> Result<Exchange, String> {
+    /// Creates an exchange from a request.
+    fn new_exchange(&mut self, request: &Request<'_>) -> Result<Exchange, String> {
         let url: Url = request
             .url
             .text()
             .ok_or("its request has no URL")?
             .parse()
             .map_err(|error: crate::UrlError| error.reason.to_owned())?;
-        let request_headers = kept(&request.headers)?;
-        let posted = Posted::of(request, &request_headers);
+        let request_headers = convert_fields(&request.headers)?;
+        let posted = Posted::from_request(request, &request_headers);
         self.altered.forms += usize::from(posted.is_written);
         self.altered.not_posted += usize::from(posted.is_cut);
         Ok(Exchange {
@@ -279,14 +283,14 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// Fills in what was answered.
+    /// Fills in the response.
     fn fill(&mut self, exchange: &mut Exchange, response: &Response<'_>) -> Result<(), String> {
         let status = response
             .status
             .integer()
             .and_then(|status| u16::try_from(status).ok());
         let status = status.filter(|status| *status >= 200);
-        let said = || format!("it has the status {}", response.status.shown());
+        let said = || format!("it has the status {}", response.status.to_message());
         exchange.status = status.ok_or_else(said)?;
         let status_text = response.status_text.word().unwrap_or_default();
         exchange.reason = status_text.trim().replace(['\r', '\n'], " ");
@@ -301,7 +305,7 @@ impl<'a> Reading<'a> {
                 "the browser made this answer itself, and nothing of it was sent ({INTERNAL_REDIRECT})"
             ));
         }
-        let mut headers = kept(&response.headers)?;
+        let mut headers = convert_fields(&response.headers)?;
         let sent = headers.len();
         let is_added = |name: &str| {
             let mut beginnings = ADDED_FIELDS.iter();
@@ -329,11 +333,11 @@ impl<'a> Reading<'a> {
             );
             self.altered.from_cache += 1;
         }
-        if body.form == Form::Text && say_utf8(&mut headers, content, &body.bytes) {
+        if body.form == Form::Text && declare_utf8(&mut headers, content, &body.bytes) {
             self.altered.as_utf8 += 1;
         }
-        self.altered.mended += usize::from(body.form == Form::Mended);
-        self.altered.redirects += usize::from(body.form == Form::NotThere && !has_no_body);
+        self.altered.mended += usize::from(body.form == Form::Recovered);
+        self.altered.redirects += usize::from(body.form == Form::Missing && !has_no_body);
         let codings = coding::all_codings(&headers);
         let is_decoded = body.form != Form::AsSent && !coding::is_identity(&codings);
         exchange.body = if is_decoded && !body.bytes.is_empty() {
@@ -353,14 +357,14 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Makes a 304 the answer to who has no body yet: it answers only who has it already, and a browser
-/// without a cache needs it.
+/// Turns a 304 into a complete response: only a client with the body can use a 304, and a browser
+/// with an empty cache needs the body.
 ///
-/// A 304 may lack the body's type (RFC 9110, section 15.4.5), which stands beside the body.
+/// A 304 may lack the body's type (RFC 9110, section 15.4.5); `content` has it.
 fn make_whole(exchange: &mut Exchange, headers: &mut Vec<Header>, media_type: Option<Leaf<'_>>) {
     (exchange.status, exchange.reason) = (200, "OK".to_owned());
     let has_type = headers.iter().any(|header| header.is("content-type"));
-    // Browsers write `x-unknown` or nothing where they do not know it.
+    // Browsers write `x-unknown` or nothing if they do not know it.
     let media_type = media_type
         .and_then(Leaf::text)
         .filter(|text| text.contains('/'));
@@ -369,16 +373,17 @@ fn make_whole(exchange: &mut Exchange, headers: &mut Vec<Header>, media_type: Op
     }
 }
 
-/// What an entry takes while it is read, at most: each of its texts stands twice, as it was and as a
-/// field or as a body that is compressed again. Where it has escapes, the reader of JSON holds the
-/// longest text once more.
-fn bytes_at_once_max(json: &str) -> u64 {
+/// Returns an upper bound of the memory to import an entry: each of its texts exists twice, as JSON
+/// and as a field or compressed body. If there are escapes, the JSON reader also copies the longest
+/// text.
+fn estimate_memory_max(json: &str) -> u64 {
     let copies = if json.contains('\\') { 3 } else { 2 };
     copies * json.len() as u64
 }
 
-/// Without the pseudo fields of HTTP/2; a field that stands on several lines becomes several.
-fn kept(fields: &Fields<'_>) -> Result<Vec<Header>, String> {
+/// Converts fields, without the pseudo fields of HTTP/2; a value with several lines becomes several
+/// fields.
+fn convert_fields(fields: &Fields<'_>) -> Result<Vec<Header>, String> {
     let fields = match fields {
         Fields::Absent => return Ok(Vec::new()),
         Fields::List(fields) => fields,
@@ -430,7 +435,7 @@ fn protocol(version: &str) -> &'static str {
 mod tests {
     use super::*;
 
-    /// What is said of an entry whose body is this JSON text, where 80 MiB may be taken.
+    /// Imports an entry whose body is this JSON text within 80 MiB, and returns the result.
     fn read(text: &str) -> Result<usize, String> {
         let mut imported = Imported::default();
         let mut reading = Reading::new(&mut imported, ReadBudget::for_file(0));

@@ -1,18 +1,18 @@
-//! The bodies of a HAR: which bytes an entry's `content` stands for, and whether they are all there.
+//! The bodies of a HAR: which bytes an entry's `content` represents, and whether they are complete.
 //!
-//! HAR 1.2 has a text, or base64 where `encoding` says so, and the size of what was decoded. Writers
-//! leave bodies out, cut them off, and forget or invent the `encoding`; the size tells.
+//! HAR 1.2 has a text, or base64 if `encoding` says so, and the size of the decoded body. Writers
+//! leave bodies out, cut them off, and omit or misstate `encoding`; the size reveals this.
 
 use super::har_log::Content;
 use crate::base64;
 use crate::coding;
 use crate::exchange::header::{self, Header};
 
-/// The comment of a body whose coding this project's exporter could not undo.
+/// The comment on a body whose coding this project's exporter did not support.
 pub const AS_SENT: &str = "as sent, content coding kept";
 
-/// Media types of texts, which a HAR holds in Unicode; of `+xml`, `+json` and those with
-/// `charset=`, too.
+/// Media types of texts, which a HAR holds in Unicode; so are `+xml`, `+json` and types with
+/// `charset=`.
 const TEXT_TYPES: [&str; 11] = [
     "application/ecmascript",
     "application/graphql",
@@ -26,8 +26,8 @@ const TEXT_TYPES: [&str; 11] = [
     "application/xml",
     "text/",
 ];
-/// The first bytes of binary files by format; MP4 and its kin have theirs behind four bytes.
-const FILE_MARKS: [&[u8]; 17] = [
+/// Magic numbers of files that are not text; MP4 and related formats have theirs after four bytes.
+const FILE_MAGIC: [&[u8]; 17] = [
     b"\x89PNG\r\n\x1a\n",
     b"\xff\xd8\xff",
     b"GIF8",
@@ -46,63 +46,63 @@ const FILE_MARKS: [&[u8]; 17] = [
     b"\0asm",
     b"\x1f\x8b",
 ];
-/// Letters of base64 that show how a file begins, and the place of MP4's mark.
+/// The letters of base64 that show a file's magic number, and the offset of MP4's.
 const BEGIN_LETTERS: usize = 64;
-const MP4_MARK: &[u8] = b"ftyp";
-const MP4_MARK_AT: usize = 4;
-/// What the head's first line and the framing of an empty body take, at most, bytes.
+const MP4_MAGIC: &[u8] = b"ftyp";
+const MP4_MAGIC_OFFSET: usize = 4;
+/// The largest size of the head's first line and the framing of an empty body, bytes.
 const FRAMING_BYTES_MAX: usize = 256;
-/// The mark that begins a text in UTF-8 counts for its size, and writers take it away.
+/// The length of the UTF-8 byte order mark, which counts for the size but is removed by writers.
 const BOM_BYTES: i64 = 3;
 
-/// A body as it stands in the HAR.
+/// A body as the HAR holds it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Body {
-    /// Its bytes.
+    /// The body's bytes.
     pub bytes: Vec<u8>,
-    /// What they are.
+    /// The form of the bytes.
     pub form: Form,
 }
 
-/// What a HAR's body is.
+/// The form of a HAR's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// A text, whose bytes are UTF-8 whatever was sent.
+    /// A text in UTF-8, whatever charset it was sent in.
     Text,
-    /// The bytes, without a content coding.
+    /// The bytes without content coding.
     Bytes,
-    /// The bytes as they were sent, in their content coding.
+    /// The bytes as sent, in their content coding.
     AsSent,
-    /// The bytes, which the HAR holds in another way than it says.
-    Mended,
-    /// None, where none is needed: a redirect's.
-    NotThere,
+    /// The bytes without content coding, recovered because the HAR misstates their encoding.
+    Recovered,
+    /// No body, where none is needed, as for a redirect.
+    Missing,
 }
 
-/// Reads the body of one entry.
+/// A reader for the body of one entry.
 pub struct BodyReader<'a> {
     /// The response's fields.
     pub headers: &'a [Header],
-    /// Whether its status and the method have a body that matters.
+    /// Whether the status and the method imply a body that matters.
     pub is_needed: bool,
-    /// What the writer counted on the wire, perhaps with the head, bytes.
+    /// The size on the wire that the writer counted, possibly with the head, bytes.
     pub sent_bytes: i64,
-    /// What may be taken for looking into it, bytes.
+    /// The memory that may be used for inspecting the body, bytes.
     pub bytes_max: u64,
 }
 
 impl BodyReader<'_> {
-    /// The body; the error is why the entry cannot be replayed.
+    /// Reads the body; the error states why the entry cannot be replayed.
     pub fn read(&self, content: Option<&Content<'_>>) -> Result<Body, String> {
-        let body = self.stand_for(content)?;
-        // What a recorder decoded has another length than was declared of it.
+        let body = self.read_content(content)?;
+        // A body that a recorder decoded differs in length from the declared one.
         let declared = self.declared_bytes().filter(|_| self.is_needed);
         let Some(declared) = declared.filter(|_| !self.is_recoded()) else {
             return Ok(body);
         };
         let declared = i64::try_from(declared).unwrap_or(i64::MAX);
         let text = std::str::from_utf8(&body.bytes).ok();
-        let text = text.filter(|_| matches!(body.form, Form::Text | Form::Mended));
+        let text = text.filter(|_| matches!(body.form, Form::Text | Form::Recovered));
         let found = body.bytes.len() as i64;
         if text.map_or(found < declared, |text| is_cut(text, declared)) {
             return Err(incomplete(body.bytes.len(), declared));
@@ -110,17 +110,17 @@ impl BodyReader<'_> {
         Ok(body)
     }
 
-    /// What the content stands for, whatever length the fields declare.
-    fn stand_for(&self, content: Option<&Content<'_>>) -> Result<Body, String> {
+    /// Returns the body that `content` represents, without checking the declared length.
+    fn read_content(&self, content: Option<&Content<'_>>) -> Result<Body, String> {
         let Some(content) = content else {
-            return self.without_text(None);
+            return self.read_missing(None);
         };
         let size = content.size.integer().filter(|size| *size >= 0);
         let Some(text) = content.text.text() else {
             if !content.text.is_absent() {
                 return Err("its body is no text".to_owned());
             }
-            return self.without_text(Some(content));
+            return self.read_missing(Some(content));
         };
         if text.is_empty() && self.is_needed {
             let head = self.headers.iter();
@@ -134,31 +134,31 @@ impl BodyReader<'_> {
         let kind = media_type(content, self.headers);
         let encoding = content.encoding.text().unwrap_or_default();
         if !encoding.trim().eq_ignore_ascii_case("base64") {
-            if let Some(sent) = self.coded_letters(&text, size, kind.as_deref())? {
-                return Ok(Form::AsSent.of(sent));
+            if let Some(sent) = self.read_coded(&text, size, kind.as_deref())? {
+                return Ok(Form::AsSent.with_bytes(sent));
             }
-            return of_text(text, size, kind.as_deref());
+            return decode_text(text, size, kind.as_deref());
         }
         let letters = text.len() as i64;
-        // Firefox says base64 of some texts.
+        // Firefox declares base64 for some texts that are not.
         let plain = (size == Some(letters)).then(|| text.clone());
         let Some(bytes) = base64::decode(text) else {
             let plain = plain.ok_or("its body is not the base64 that it says")?;
-            return Ok(Form::Mended.of(plain.into_bytes()));
+            return Ok(Form::Recovered.with_bytes(plain.into_bytes()));
         };
         let is_as_sent = content.comment.text().as_deref() == Some(AS_SENT);
         if is_as_sent || self.is_still_coded(&bytes, size) {
-            return Ok(Form::AsSent.of(bytes));
+            return Ok(Form::AsSent.with_bytes(bytes));
         }
         self.check_undamaged(&bytes, kind.as_deref())?;
-        // Some writers count the letters.
+        // Some writers count characters instead of bytes.
         if let Some(size) = size.filter(|&size| size > bytes.len() as i64 && size != letters) {
             return Err(incomplete(bytes.len(), size));
         }
-        Ok(Form::Bytes.of(bytes))
+        Ok(Form::Bytes.with_bytes(bytes))
     }
 
-    /// The first length that the fields declare, bytes.
+    /// Returns the first length that the fields declare, bytes.
     fn declared_bytes(&self) -> Option<u64> {
         header::find(self.headers, "content-length")?
             .trim()
@@ -166,7 +166,7 @@ impl BodyReader<'_> {
             .ok()
     }
 
-    /// Whether the length that the fields declare may be that of another form of the body.
+    /// Whether the declared length may be that of another form of the body.
     fn is_recoded(&self) -> bool {
         self.headers.iter().any(|header| {
             let name = header.name.to_ascii_lowercase();
@@ -176,9 +176,9 @@ impl BodyReader<'_> {
         })
     }
 
-    /// Where the HAR has no text: what was not kept is not what was empty, which a length of 0 says,
-    /// or that nothing says what it would have been.
-    fn without_text(&self, content: Option<&Content<'_>>) -> Result<Body, String> {
+    /// Returns an empty body if the HAR has no text. A body that was not stored is an error, unless
+    /// a length of 0 declares it empty or nothing declares a length.
+    fn read_missing(&self, content: Option<&Content<'_>>) -> Result<Body, String> {
         let size = content.and_then(|content| content.size.integer());
         let has_type = match content {
             Some(content) => media_type(content, self.headers).is_some(),
@@ -188,15 +188,15 @@ impl BodyReader<'_> {
         let is_nothing = !has_type && !self.is_recoded() && size.is_none_or(|size| size == 0);
         let is_declared = self.declared_bytes().map_or(is_nothing, |bytes| bytes == 0);
         match (is_declared && self.sent_bytes <= 0, self.is_needed) {
-            (true, _) => Ok(Form::Bytes.of(Vec::new())),
+            (true, _) => Ok(Form::Bytes.with_bytes(Vec::new())),
             (false, true) => Err(NO_BODY.to_owned()),
-            (false, false) => Ok(Form::NotThere.of(Vec::new())),
+            (false, false) => Ok(Form::Missing.with_bytes(Vec::new())),
         }
     }
 
-    /// The body as it was sent, in its content coding, where each letter of the text stands for one
-    /// of its bytes.
-    fn coded_letters(
+    /// Returns the body as sent, in its content coding, if each character of the text represents
+    /// one of its bytes.
+    fn read_coded(
         &self,
         text: &str,
         size: Option<i64>,
@@ -206,11 +206,11 @@ impl BodyReader<'_> {
         if coding::is_identity(&self.codings()) || !text.contains(is_control) {
             return Ok(None);
         }
-        // How gzip and zstd begin in what was read as UTF-8.
+        // How gzip and zstd begin when read as UTF-8.
         if text.starts_with("\u{1f}\u{fffd}") || text.starts_with("(\u{fffd}/\u{fffd}") {
             return Err(lost(text, size));
         }
-        let Some(bytes) = latin1(text) else {
+        let Some(bytes) = encode_latin1(text) else {
             return Ok(None);
         };
         if self.is_still_coded(&bytes, size) {
@@ -220,9 +220,9 @@ impl BodyReader<'_> {
         Ok(None)
     }
 
-    /// The error is that a text still begins with its content coding, which cannot be undone.
+    /// Fails if a text still begins with its content coding but cannot be decoded.
     fn check_undamaged(&self, bytes: &[u8], kind: Option<&str>) -> Result<(), String> {
-        let is_marked = MARKS.iter().any(|mark| bytes.starts_with(mark));
+        let is_marked = CODING_MAGIC.iter().any(|mark| bytes.starts_with(mark));
         if !is_marked || coding::is_identity(&self.codings()) || !kind.is_some_and(is_text_type) {
             return Ok(());
         }
@@ -232,14 +232,14 @@ impl BodyReader<'_> {
         ))
     }
 
-    /// The values of all fields that say the content coding, as one.
+    /// Joins the values of all `Content-Encoding` fields.
     fn codings(&self) -> String {
         coding::all_codings(self.headers)
     }
 
-    /// Whether a body still has the content coding that its fields name, though a HAR holds bodies
-    /// without it: BrowserMob Proxy writes what was sent, and its size. It can be undone as a whole,
-    /// and is no file that was compressed before it was sent.
+    /// Whether a body still has the content coding that its fields name, although a HAR holds
+    /// decoded bodies: BrowserMob Proxy writes the bytes as sent, and their size. True if it
+    /// decodes completely and is not a file that was compressed before it was sent.
     fn is_still_coded(&self, bytes: &[u8], size: Option<i64>) -> bool {
         let names = self.codings();
         if bytes.is_empty() || coding::is_identity(&names) {
@@ -251,8 +251,8 @@ impl BodyReader<'_> {
         if size == Some(decoded.len() as i64) {
             return true;
         }
-        if !MARKS.iter().any(|mark| bytes.starts_with(mark)) {
-            // A few letters may be brotli by chance, which itself is hardly ever a text.
+        if !CODING_MAGIC.iter().any(|mark| bytes.starts_with(mark)) {
+            // A few bytes may be valid brotli by chance, but brotli is hardly ever valid text.
             return !decoded.is_empty() && std::str::from_utf8(bytes).is_err();
         }
         let kind = header::find(self.headers, "content-type").unwrap_or("");
@@ -263,13 +263,13 @@ impl BodyReader<'_> {
 }
 
 impl Form {
-    fn of(self, bytes: Vec<u8>) -> Body {
+    fn with_bytes(self, bytes: Vec<u8>) -> Body {
         Body { bytes, form: self }
     }
 }
 
-/// How gzip and zstd begin.
-const MARKS: [&[u8]; 2] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd"];
+/// The magic numbers of gzip and zstd.
+const CODING_MAGIC: [&[u8]; 2] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd"];
 const NO_BODY: &str = "the HAR has no body for it; export it with bodies";
 
 fn incomplete(found: usize, bytes: i64) -> String {
@@ -282,77 +282,77 @@ fn lost(text: &str, size: Option<i64>) -> String {
     format!("its body is no text, but stands as one of {bytes} bytes{had}")
 }
 
-/// The bytes of what is said to be a text: the size tells where it is base64, or where each
-/// character stands for a byte.
-fn of_text(text: String, size: Option<i64>, media_type: Option<&str>) -> Result<Body, String> {
+/// Returns the bytes of a body declared as text; its size reveals whether it is base64 or has one
+/// character per byte.
+fn decode_text(text: String, size: Option<i64>, media_type: Option<&str>) -> Result<Body, String> {
     let bytes = text.len() as i64;
     let Some(size) = size.filter(|&size| size > 0 && size != bytes) else {
         return match media_type.is_none_or(is_text_type) {
-            true => Ok(Form::Text.of(text.into_bytes())),
-            false => of_unsized(text, size),
+            true => Ok(Form::Text.with_bytes(text.into_bytes())),
+            false => decode_unsized(text, size),
         };
     };
     // Four letters are three bytes, and some are line ends.
     let may_be_base64 = (bytes / 4..=bytes / 4 * 3 + 3).contains(&size);
     let is_whole = |decoded: &Vec<u8>| decoded.len() as i64 == size;
     if may_be_base64 && let Some(decoded) = base64::decode(text.clone()).filter(is_whole) {
-        return Ok(Form::Mended.of(decoded));
+        return Ok(Form::Recovered.with_bytes(decoded));
     }
     if media_type.is_none_or(is_text_type) {
         if is_cut(&text, size) {
             return Err(incomplete(text.len(), size));
         }
-        return Ok(Form::Text.of(text.into_bytes()));
+        return Ok(Form::Text.with_bytes(text.into_bytes()));
     }
-    let mended = latin1(&text).filter(is_whole);
-    Ok(Form::Mended.of(mended.ok_or_else(|| lost(&text, Some(size)))?))
+    let mended = encode_latin1(&text).filter(is_whole);
+    Ok(Form::Recovered.with_bytes(mended.ok_or_else(|| lost(&text, Some(size)))?))
 }
 
-/// The bytes of a file that is no text by its type, where no size tells how they stand: by how such
-/// files begin.
-fn of_unsized(text: String, size: Option<i64>) -> Result<Body, String> {
+/// Returns the bytes of a file whose type is not text, if no size reveals their encoding: its magic
+/// number does.
+fn decode_unsized(text: String, size: Option<i64>) -> Result<Body, String> {
     let begin: String = text.chars().take(BEGIN_LETTERS).collect();
-    if latin1(&begin).is_some_and(|begin| is_file(&begin))
-        && let Some(bytes) = latin1(&text)
+    if encode_latin1(&begin).is_some_and(|begin| is_file(&begin))
+        && let Some(bytes) = encode_latin1(&text)
     {
-        return Ok(Form::Mended.of(bytes));
+        return Ok(Form::Recovered.with_bytes(bytes));
     }
     if base64::decode(begin).is_some_and(|begin| is_file(&begin))
         && let Some(bytes) = base64::decode(text.clone())
     {
-        return Ok(Form::Mended.of(bytes));
+        return Ok(Form::Recovered.with_bytes(bytes));
     }
     if text.contains('\u{fffd}') {
         return Err(lost(&text, size));
     }
-    Ok(Form::Text.of(text.into_bytes()))
+    Ok(Form::Text.with_bytes(text.into_bytes()))
 }
 
 fn is_file(begin: &[u8]) -> bool {
     let is_mp4 = begin
-        .get(MP4_MARK_AT..)
-        .is_some_and(|at| at.starts_with(MP4_MARK));
-    is_mp4 || FILE_MARKS.iter().any(|mark| begin.starts_with(mark))
+        .get(MP4_MAGIC_OFFSET..)
+        .is_some_and(|at| at.starts_with(MP4_MAGIC));
+    is_mp4 || FILE_MAGIC.iter().any(|mark| begin.starts_with(mark))
 }
 
-/// A byte for each character; none where one stands for none.
-fn latin1(text: &str) -> Option<Vec<u8>> {
+/// Converts each character to a byte, or returns `None` if one is above U+00FF.
+fn encode_latin1(text: &str) -> Option<Vec<u8>> {
     text.chars()
         .map(|letter| u8::try_from(letter).ok())
         .collect()
 }
 
-/// Whether a text in another encoding cannot have been of `size` bytes, but was longer.
+/// Whether a text was cut off: no encoding could give it `size` bytes.
 fn is_cut(text: &str, size: i64) -> bool {
     let units = text.encode_utf16().count() as i64;
     let lines = text.bytes().filter(|&byte| byte == b'\n').count() as i64;
     let is_utf16 = size == 2 * units || size == 2 * units + 2;
-    // Encodings other than UTF-16 take no more bytes for a character than UTF-8; a line end may
-    // have lost its CR.
+    // Encodings other than UTF-16 take no more bytes per character than UTF-8; a line end may have
+    // lost its CR.
     size > text.len() as i64 + BOM_BYTES + lines && !is_utf16
 }
 
-/// The response's media type without its parameters, in lower case; none where nothing says it.
+/// Returns the response's media type without parameters, in lower case, if it is declared.
 fn media_type(content: &Content<'_>, headers: &[Header]) -> Option<String> {
     let field = header::find(headers, "content-type").map(str::to_owned);
     let named = field.or_else(|| content.mime_type.text())?;
@@ -360,7 +360,7 @@ fn media_type(content: &Content<'_>, headers: &[Header]) -> Option<String> {
     (kind.contains('/') && kind != "x-unknown").then_some(kind)
 }
 
-/// Whether bodies of a media type, in lower case and without parameters, are texts.
+/// Whether a media type, in lower case and without parameters, is text.
 pub fn is_text_type(kind: &str) -> bool {
     let is_text = |text: &&str| kind.starts_with(*text);
     TEXT_TYPES.iter().any(is_text) || kind.ends_with("+xml") || kind.ends_with("+json")

@@ -1,10 +1,10 @@
-//! The charset of a HAR's texts: they are in UTF-8, whatever they were sent in.
+//! The charset of a HAR's texts, which are in UTF-8 whatever they were sent in.
 
 use super::har_body;
 use super::har_log::Content;
 use crate::exchange::header::Header;
 
-/// How a page begins that a browser takes for one without a type, behind white space and before a
+/// Beginnings by which a browser recognises HTML without a type, after white space and before a
 /// blank or `>` (MIME Sniffing, section 7.1).
 const HTML_BEGINNINGS: [&str; 16] = [
     "<!doctype html",
@@ -33,7 +33,7 @@ struct MediaType<'a> {
 }
 
 impl<'a> MediaType<'a> {
-    fn of(value: &'a str) -> Self {
+    fn parse(value: &'a str) -> Self {
         let mut parts = value.split(';').map(str::trim);
         let kind = parts.next().unwrap_or("");
         let (mut charset, mut others) = (None, Vec::new());
@@ -54,9 +54,9 @@ impl<'a> MediaType<'a> {
     }
 }
 
-/// Has the fields say that a text is in UTF-8; false where they say so already, or where every
-/// encoding would do.
-pub fn say_utf8(headers: &mut Vec<Header>, content: Option<&Content<'_>>, text: &[u8]) -> bool {
+/// Sets the charset in the fields to UTF-8. Returns false if it already is, or if every encoding
+/// gives the same text.
+pub fn declare_utf8(headers: &mut Vec<Header>, content: Option<&Content<'_>>, text: &[u8]) -> bool {
     let fields = headers.iter().filter(|header| header.is("content-type"));
     let mut values: Vec<String> = fields
         .filter_map(Header::text)
@@ -66,12 +66,14 @@ pub fn say_utf8(headers: &mut Vec<Header>, content: Option<&Content<'_>>, text: 
     if values.is_empty() {
         let named = content.and_then(|content| content.mime_type.text());
         let named = named.filter(|value| value.contains('/'));
-        // Without a type, the page itself says what it was sent in, which it is no more.
+        // Without a type, the page itself declares the charset that it was sent in, which is now
+        // wrong.
         let found = || begins_as_html(text).then(|| "text/html".to_owned());
         values.extend(named.or_else(found));
     }
-    let types: Vec<MediaType<'_>> = values.iter().map(|value| MediaType::of(value)).collect();
-    // As browsers read several fields: the last one's type, with a charset that one of it has.
+    let types: Vec<MediaType<'_>> = values.iter().map(|value| MediaType::parse(value)).collect();
+    // As browsers combine several fields: the last one's type, with the charset of a field with
+    // that type.
     let Some(last) = types.last() else {
         return false;
     };

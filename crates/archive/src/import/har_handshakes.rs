@@ -1,9 +1,9 @@
-//! Round trips of TCP handshakes in a HAR's timings.
+//! Round trips of TCP handshakes from a HAR's timings.
 //!
-//! `connect` has `ssl` in it (HAR 1.2), so that what is left is TCP's part. Some writers leave TLS
-//! out of `connect`; a `connect` below its `ssl` tells them, and none of such a file's https entries
-//! is taken, since what is left then means nothing. A reused connection has no `connect`, and that
-//! of HTTP/3 is QUIC's handshake.
+//! `connect` includes `ssl` (HAR 1.2), so the difference is TCP's part. Some writers leave TLS out
+//! of `connect`: a `connect` shorter than its `ssl` shows it, and all https entries of such a file
+//! are ignored, since their difference is meaningless. A reused connection has no `connect`, and
+//! that of HTTP/3 is QUIC's handshake.
 
 use super::har_log::Timings;
 use super::json_loose::Leaf;
@@ -11,7 +11,7 @@ use crate::exchange::Exchange;
 use crate::provenance::Provenance;
 use crate::url::Scheme;
 
-/// What the entries of one file say.
+/// The handshakes of one file's entries.
 #[derive(Default)]
 pub struct HarHandshakes {
     in_clear: Provenance,
@@ -20,7 +20,7 @@ pub struct HarHandshakes {
 }
 
 impl HarHandshakes {
-    /// Notes an entry's, if a connection was opened for it.
+    /// Adds an entry's handshake, if a connection was opened for it.
     pub fn add(&mut self, exchange: &Exchange, timings: &Timings<'_>) {
         let (Some(connect_ms), Some(address)) = (known(timings.connect), exchange.address) else {
             return;
@@ -42,8 +42,8 @@ impl HarHandshakes {
         }
     }
 
-    /// Adds what can be taken for round trips to what a recording says of itself.
-    pub fn told_to(self, provenance: &mut Provenance) {
+    /// Adds the plausible round trips to `provenance`.
+    pub fn add_to(self, provenance: &mut Provenance) {
         provenance.merge_handshakes(&self.in_clear.handshake_rtts);
         if !self.is_tls_apart {
             provenance.merge_handshakes(&self.over_tls.handshake_rtts);

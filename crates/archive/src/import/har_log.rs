@@ -3,23 +3,23 @@
 use super::json_loose::{Fields, Leaf, Maybe, object};
 
 object! {
-    /// A request with its answer.
+    /// A request with its response.
     Entry {
         request: Maybe<Request<'a>> = "request",
         response: Maybe<Response<'a>> = "response",
         started_date_time: Leaf<'a> = "startedDateTime",
         server_ip_address: Leaf<'a> = "serverIPAddress",
         timings: Maybe<Timings<'a>> = "timings",
-        /// What made the browser ask, as Chromium writes it.
+        /// The request's initiator, as Chromium writes it.
         initiator: Maybe<Initiator<'a>> = "_initiator",
     }
 }
 
 object! {
-    /// Durations, ms; below 0 where one does not apply.
+    /// Durations, ms; negative if not applicable.
     Timings {
         wait: Leaf<'a> = "wait",
-        /// TLS included.
+        /// The time to connect, including TLS.
         connect: Leaf<'a> = "connect",
         ssl: Leaf<'a> = "ssl",
     }
@@ -48,9 +48,10 @@ object! {
     PostData {
         mime_type: Leaf<'a> = "mimeType",
         text: Leaf<'a> = "text",
-        /// The parameters of a form, which may stand without a text.
+        /// The parameters of a form, possibly without `text`.
         params: Fields<'a> = "params",
-        /// The encoding of the text: other writers' member beyond HAR 1.2, and this exporter's own.
+        /// The encoding of the text: an extension of HAR 1.2 that this exporter and other writers
+        /// use.
         encoding: Leaf<'a> = "encoding",
         own_encoding: Leaf<'a> = "_encoding",
     }
@@ -64,10 +65,10 @@ object! {
         http_version: Leaf<'a> = "httpVersion",
         headers: Fields<'a> = "headers",
         content: Maybe<Content<'a>> = "content",
-        /// The body's bytes on the wire, and with those of the head, as Chromium counts them.
+        /// The size of the body on the wire; in Chromium, including the head.
         body_size: Leaf<'a> = "bodySize",
         transfer_size: Leaf<'a> = "_transferSize",
-        /// Why Chromium has no whole answer.
+        /// Chromium's reason for an incomplete response.
         error: Leaf<'a> = "_error",
     }
 }
@@ -79,7 +80,7 @@ object! {
         mime_type: Leaf<'a> = "mimeType",
         text: Leaf<'a> = "text",
         encoding: Leaf<'a> = "encoding",
-        /// This exporter's note of a body that is as it was sent.
+        /// This exporter's note on a body that is stored as sent.
         comment: Leaf<'a> = "comment",
     }
 }

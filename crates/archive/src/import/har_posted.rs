@@ -5,22 +5,22 @@ use super::json_loose::Fields;
 use crate::base64;
 use crate::exchange::header::{self, Header};
 
-/// A form of more than this is not written anew.
+/// The largest form that is encoded from its parameters, bytes.
 const FORM_BYTES_MAX: usize = 1 << 20;
 
-/// A request's body, and how much of it the HAR holds.
+/// A request's body, and how complete the HAR has it.
 pub struct Posted {
-    /// Its bytes.
+    /// The body's bytes.
     pub bytes: Vec<u8>,
-    /// Whether they were written from the parameters of a form.
+    /// Whether the bytes were encoded from the parameters of a form.
     pub is_written: bool,
-    /// Whether more was sent.
+    /// Whether the sent body was longer.
     pub is_cut: bool,
 }
 
 impl Posted {
-    /// The body of a request with these fields.
-    pub fn of(request: &Request<'_>, headers: &[Header]) -> Self {
+    /// Returns the body of a request with these fields.
+    pub fn from_request(request: &Request<'_>, headers: &[Header]) -> Self {
         let post = request.post_data.0.as_ref();
         let text = post.and_then(|post| post.text.text()).unwrap_or_default();
         let of_form = || post.and_then(|post| form(post, headers));
@@ -43,7 +43,7 @@ impl Posted {
     }
 }
 
-/// Whether the text is base64, as writers beyond HAR 1.2 say it.
+/// Whether the text is declared as base64, an extension of HAR 1.2.
 fn is_base64(post: &PostData<'_>) -> bool {
     [&post.encoding, &post.own_encoding].iter().any(|encoding| {
         let encoding = encoding.text().unwrap_or_default();
@@ -55,8 +55,8 @@ fn declared_bytes(headers: &[Header]) -> Option<usize> {
     header::find(headers, "content-length")?.trim().parse().ok()
 }
 
-/// The body of a form that the HAR has as names and values: encoded, or as they stand where that is
-/// what was sent, as its length says.
+/// Returns the body of a form that the HAR has as names and values: percent-encoded, or unchanged
+/// if the declared length shows that they were sent so.
 fn form(post: &PostData<'_>, headers: &[Header]) -> Option<Vec<u8>> {
     let kind = header::find(headers, "content-type").map(str::to_owned);
     let kind = kind.or_else(|| post.mime_type.text())?;

@@ -1,4 +1,4 @@
-//! JSON that is taken as it is read: no list and no object of a hostile file is held whole.
+//! Streaming JSON reader: no list or object of a hostile file is held in memory as a whole.
 
 use std::marker::PhantomData;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// Reads all of `json` by `seed`; the error says the line and column.
+/// Reads all of `json` with `seed`; the error gives the line and column.
 pub fn read<'de>(
     json: &'de [u8],
     seed: impl DeserializeSeed<'de>,
@@ -16,14 +16,14 @@ pub fn read<'de>(
     deserializer.end()
 }
 
-/// An object of which one member is read; the others are passed over.
+/// A seed for an object that reads one member and skips the others.
 pub struct Member<S> {
     name: &'static str,
     seed: S,
 }
 
 impl<S> Member<S> {
-    /// The member `name`, read by `seed`; an object that lacks it is refused.
+    /// Creates a seed that reads the member `name` with `seed` and refuses an object without it.
     pub fn new(name: &'static str, seed: S) -> Self {
         Self { name, seed }
     }
@@ -61,7 +61,7 @@ impl<'de, S: DeserializeSeed<'de>> Visitor<'de> for Member<S> {
     }
 }
 
-/// Whether a key is this one; a key of gigabytes is not copied for it.
+/// A seed that returns whether a key is this one, without copying a key of gigabytes.
 struct Is(&'static str);
 
 impl<'de> DeserializeSeed<'de> for Is {
@@ -84,7 +84,8 @@ impl Visitor<'_> for Is {
     }
 }
 
-/// An object of which every member is read, each by a seed that its name gives.
+/// A seed for an object that reads every member, with the seed that the function returns for its
+/// name.
 pub struct Members<F>(pub F);
 
 impl<'de, S: DeserializeSeed<'de>, F: FnMut(String) -> S> DeserializeSeed<'de> for Members<F> {
@@ -110,14 +111,14 @@ impl<'de, S: DeserializeSeed<'de>, F: FnMut(String) -> S> Visitor<'de> for Membe
     }
 }
 
-/// One value that is handed over.
+/// A seed that passes one value to a function.
 pub struct Value<T, F> {
     take: F,
     value: PhantomData<T>,
 }
 
 impl<T, F: FnOnce(T) -> Result<(), String>> Value<T, F> {
-    /// Hands the value to `take`.
+    /// Creates a seed that passes the value to `take`.
     pub fn new(take: F) -> Self {
         let value = PhantomData;
         Self { take, value }
@@ -136,14 +137,14 @@ where
     }
 }
 
-/// A list whose elements are handed over one at a time; what is refused ends the reading.
+/// A seed for a list that passes its elements to a function one at a time, up to its first error.
 pub struct Elements<T, F> {
     take: F,
     element: PhantomData<T>,
 }
 
 impl<T, F: FnMut(T) -> Result<(), String>> Elements<T, F> {
-    /// Hands each element to `take`.
+    /// Creates a seed that passes each element to `take`.
     pub fn new(take: F) -> Self {
         let element = PhantomData;
         Self { take, element }
@@ -181,8 +182,8 @@ where
     }
 }
 
-/// An object or a list, or a value of another kind: null, which some writers have for what is empty,
-/// or what no writer makes, which is passed over.
+/// A seed for an object or a list that also accepts other values: null, which some writers use for
+/// empty, and kinds that no writer produces, which are skipped.
 pub struct OrOther<S, F> {
     is_list: bool,
     seed: S,
@@ -190,7 +191,7 @@ pub struct OrOther<S, F> {
 }
 
 impl<S, F: FnOnce()> OrOther<S, F> {
-    /// The object, read by `seed`; `on_other` is called instead where it is none.
+    /// Creates a seed that reads an object with `seed`, or calls `on_other` for another value.
     pub fn object(seed: S, on_other: F) -> Self {
         Self {
             is_list: false,
@@ -199,7 +200,7 @@ impl<S, F: FnOnce()> OrOther<S, F> {
         }
     }
 
-    /// The same of a list.
+    /// Creates a seed that reads a list with `seed`, or calls `on_other` for another value.
     pub fn list(seed: S, on_other: F) -> Self {
         Self {
             is_list: true,

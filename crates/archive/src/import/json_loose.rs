@@ -1,6 +1,5 @@
-//! Members that may be anything: a value is taken as it stands and read once it is known what it
-//! should be, and what is of another kind is passed over, whatever its size. So no member decides
-//! on more than itself.
+//! JSON members of unexpected types: a value is stored unparsed and read when its type is known;
+//! one of another kind is skipped, whatever its size. So an invalid member affects only itself.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::limits::HEAD_FIELDS_MAX;
 
-/// A value of any kind, not read yet.
+/// An unparsed value of any kind.
 #[derive(Clone, Copy, Default)]
 pub struct Leaf<'a>(&'a str);
 
@@ -24,30 +23,30 @@ impl<'de> Deserialize<'de> for Leaf<'de> {
 }
 
 impl<'a> Leaf<'a> {
-    /// Returns whether the member is missing or null.
+    /// Whether the member is missing or null.
     pub fn is_absent(self) -> bool {
         matches!(self.0, "" | "null")
     }
 
-    /// The text, where it is one. Halves of a pair of surrogates become U+FFFD, as where a browser
-    /// sends a script's text.
+    /// Returns a string value. Lone surrogates become U+FFFD, as when a browser sends a script's
+    /// text.
     pub fn text(self) -> Option<String> {
         if !self.0.starts_with('"') {
             return None;
         }
         let mut deserializer = serde_json::Deserializer::from_str(self.0);
         let bytes = deserializer.deserialize_bytes(Bytes).ok()?;
-        Some(String::from_utf8(bytes).unwrap_or_else(|error| with_replacements(error.as_bytes())))
+        Some(String::from_utf8(bytes).unwrap_or_else(|error| replace_surrogates(error.as_bytes())))
     }
 
-    /// A text, or a number as it is written.
+    /// Returns a string, or a number as written.
     pub fn word(self) -> Option<String> {
         let is_number = |text: &str| serde_json::from_str::<f64>(text).is_ok();
         let number = || is_number(self.0).then(|| self.0.to_owned());
         self.text().or_else(number)
     }
 
-    /// A whole number, also as a text or with a fraction of zeros.
+    /// Returns an integer, also from a string or with a fraction of zeros.
     pub fn integer(self) -> Option<i64> {
         let word = self.word()?;
         let word = word.trim();
@@ -60,19 +59,19 @@ impl<'a> Leaf<'a> {
         word.parse().ok().or_else(|| whole(fraction()?))
     }
 
-    /// A number; none of everything else.
+    /// Returns a number, or `None` for any other value.
     pub fn number(self) -> Option<f64> {
         serde_json::from_str(self.0).ok()
     }
 
-    /// The value as it stands, cut, for messages.
-    pub fn shown(self) -> String {
+    /// Returns the value as written, shortened, for messages.
+    pub fn to_message(self) -> String {
         let shown = self.text().unwrap_or_else(|| self.0.to_owned());
         shown.chars().take(40).collect()
     }
 }
 
-/// Reads a text as bytes: halves of surrogate pairs stand in it as if they were characters.
+/// A visitor for strings as bytes, in which lone surrogates are encoded like characters.
 struct Bytes;
 
 impl Visitor<'_> for Bytes {
@@ -87,8 +86,8 @@ impl Visitor<'_> for Bytes {
     }
 }
 
-/// The text with one U+FFFD for each half of a surrogate pair, which takes three bytes.
-fn with_replacements(bytes: &[u8]) -> String {
+/// Returns the text with U+FFFD in place of each lone surrogate, which takes three bytes.
+fn replace_surrogates(bytes: &[u8]) -> String {
     let mut replaced = bytes.to_vec();
     let mut at = 0;
     while let Some(found) = replaced[at..].iter().position(|&byte| byte == 0xed) {
@@ -100,14 +99,14 @@ fn with_replacements(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&replaced).into_owned()
 }
 
-/// What is made of the members of an object.
+/// A struct that is filled from the members of an object.
 pub trait Object<'de>: Default {
-    /// Takes the value of the member `key`. Of two with the same name the last one stands, as in a
+    /// Reads the value of the member `key`. Of two with the same name, the last one counts, as in a
     /// browser.
     fn take<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error>;
 }
 
-/// Declares an object and which members it is made of; the others are passed over.
+/// Declares a struct and the members that it is filled from; others are skipped.
 macro_rules! object {
     ($(#[$about:meta])* $name:ident { $($(#[$of:meta])* $field:ident: $kind:ty = $key:literal,)* }) => {
         $(#[$about])*
@@ -133,7 +132,7 @@ macro_rules! object {
 }
 pub(super) use object;
 
-/// An object; none of a value of another kind.
+/// An object, or `None` for a value of another kind.
 pub struct Maybe<T>(pub Option<T>);
 
 impl<T> Default for Maybe<T> {
@@ -164,7 +163,7 @@ impl<'de, T: Object<'de>> Wanted<'de> for ObjectOf<T> {
     }
 }
 
-/// A member's name, not copied where it stands in the file as it is.
+/// A member's name, borrowed if it has no escapes.
 struct Key<'a>(Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Key<'de> {
@@ -200,14 +199,14 @@ object! {
 /// A list of header fields.
 #[derive(Default)]
 pub enum Fields<'a> {
-    /// It is null or not there.
+    /// The value is null or missing.
     #[default]
     Absent,
     /// The elements that are objects.
     List(Vec<Field<'a>>),
-    /// It has more elements than a head may have fields.
+    /// The list has more elements than a head may have fields.
     TooMany,
-    /// It is a value of another kind.
+    /// The value is of another kind.
     NoList,
 }
 
@@ -240,7 +239,7 @@ impl<'de> Wanted<'de> for ListOfFields {
     }
 }
 
-/// What is wanted of a value of any kind; the others are read to their end and dropped.
+/// A visitor for the expected kinds of a value; others are read to their end and dropped.
 trait Wanted<'de>: Sized {
     type Value;
 
@@ -341,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_passed_over() {
+    fn other_values_are_skipped() {
         for (json, name) in [
             (r#"{"name": "a", "x": [1, {}], "name": "b"}"#, Some("b")),
             (r#"{"name": 5}"#, None),

@@ -1,10 +1,10 @@
-//! Mahimahi's recordings: a folder of protobuf files, one an exchange, in no order.
+//! Import of Mahimahi's recordings: a folder of protobuf files, one per exchange, in no order.
 //!
-//! Two layouts are read. Today's (<https://github.com/ravinet/mahimahi>, `http_record.proto`) has the
-//! address, the port and the scheme's number in fields 1, 2 and 3, and headers as pairs. That of
-//! January 2014 (<https://github.com/ravinet/sites>, the 500 sites of Das 2014) has the port, the
-//! scheme's name and the address there; lines keep their CRLF, headers are lines, and a body begins
-//! with the empty line before it.
+//! Two layouts are read. The current one (<https://github.com/ravinet/mahimahi>,
+//! `http_record.proto`) has the address, the port and the scheme's number in fields 1, 2 and 3, and
+//! headers as pairs. That of January 2014 (<https://github.com/ravinet/sites>, the 500 sites of Das
+//! 2014) has the port, the scheme's name and the address there; lines keep their CRLF, headers are
+//! lines, and a body begins with the empty line before it.
 
 use std::fs::Metadata;
 use std::path::Path;
@@ -22,19 +22,19 @@ use crate::timestamp;
 use crate::url::Url;
 use crate::warc::http1::{self, Message};
 
-/// The number that stands for https in the field `scheme`.
+/// The value of the field `scheme` for https.
 const SCHEME_HTTPS: u64 = 2;
 
-/// How a file is laid out.
+/// The layout of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// Since the autumn of 2014: headers are pairs.
+    /// Headers as pairs, since the autumn of 2014.
     Pairs,
-    /// Of January 2014: headers are lines.
+    /// Headers as lines, of January 2014.
     Lines,
 }
 
-/// Reads a folder. Its exchanges are put in the order of their `Date` fields, then of their names.
+/// Imports a folder. Exchanges are sorted by their `Date` fields, then by file name.
 pub fn import(folder: &Path, _: Bytes, imported: &mut Imported) -> Result<(), Refusal> {
     let listed = std::fs::read_dir(folder).map_err(|error| error.to_string())?;
     let (mut files, mut folder_bytes) = (Vec::new(), 0);
@@ -65,13 +65,13 @@ pub fn import(folder: &Path, _: Bytes, imported: &mut Imported) -> Result<(), Re
     Ok(())
 }
 
-/// Reads one file of a folder.
+/// Imports one file of a folder.
 pub fn import_file(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), Refusal> {
     let mut budget = ReadBudget::for_file(content.len() as u64);
     take(&content, imported, &mut budget, "")
 }
 
-/// Takes one file's exchange; `place` stands before what is said of it.
+/// Imports one file's exchange; `place` is the prefix of messages about it.
 fn take(
     content: &Bytes,
     imported: &mut Imported,
@@ -91,9 +91,9 @@ fn take(
 }
 
 enum Problem {
-    /// The file is no recording of Mahimahi, or damaged.
+    /// The file is damaged or not a Mahimahi recording.
     Broken(String),
-    /// It is one, but nothing that can be replayed.
+    /// The file is a recording that cannot be replayed.
     Unusable(String),
 }
 
@@ -188,7 +188,7 @@ fn parse_message(bytes: &Bytes, layout: Layout) -> Result<Message, String> {
     Ok(message)
 }
 
-/// None where there is no colon.
+/// Parses a header line, or returns `None` if it has no colon.
 fn header_line(line: &Bytes) -> Option<Header> {
     let colon = line.iter().position(|&byte| byte == b':')?;
     let name = std::str::from_utf8(&line[..colon]).ok()?;
@@ -196,7 +196,7 @@ fn header_line(line: &Bytes) -> Option<Header> {
     Some(Header::new(name.trim(), value))
 }
 
-/// None where the name or the value lacks.
+/// Parses a header pair, or returns `None` if the name or the value is missing.
 fn header(pair: &Bytes) -> Result<Option<Header>, String> {
     let (mut name, mut value) = (None, None);
     for field in protobuf::fields(pair) {

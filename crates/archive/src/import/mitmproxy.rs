@@ -1,4 +1,4 @@
-//! mitmproxy's flow files (`mitmdump -w FILE`).
+//! Import of mitmproxy's flow files (`mitmdump -w FILE`).
 
 use std::net::Ipv6Addr;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::exchange::header::Header;
 use crate::limits::{HEAD_FIELDS_MAX, URL_BYTES_MAX};
 use crate::url::Url;
 
-/// Reads one file.
+/// Imports a file.
 pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), Refusal> {
     let mut budget = ReadBudget::for_file(content.len() as u64);
     let mut at = 0;
@@ -92,7 +92,7 @@ fn exchange(flow: &Value) -> Result<Exchange, String> {
     })
 }
 
-/// What was asked for; a host that is an IPv6 address stands in a flow without its brackets.
+/// Returns the requested URL; a flow has IPv6 addresses without brackets.
 fn url(request: &Value) -> Result<Url, String> {
     let (scheme, path) = (text(request, "scheme")?, text(request, "path")?);
     let headers = fields(request)?;
@@ -106,16 +106,16 @@ fn url(request: &Value) -> Result<Url, String> {
                 text(request, "host")?,
                 number(request, "port").unwrap_or(0.0),
             );
-            format!("{}:{port}", in_brackets(host))
+            format!("{}:{port}", bracket_ipv6(host))
         }
-        _ => in_brackets(authority),
+        _ => bracket_ipv6(authority),
     };
     let url = format!("{scheme}://{authority}{path}");
     url.parse()
         .map_err(|error: crate::UrlError| error.to_string())
 }
 
-fn in_brackets(host: String) -> String {
+fn bracket_ipv6(host: String) -> String {
     match host.parse::<Ipv6Addr>() {
         Ok(_) => format!("[{host}]"),
         Err(_) => host,
@@ -126,7 +126,7 @@ fn number(part: &Value, name: &str) -> Option<f64> {
     part.get(name)?.number()
 }
 
-/// A text that a message cannot be without; none of them is longer than a URL.
+/// Returns a text that a message must have and that is no longer than a URL.
 fn text(part: &Value, name: &str) -> Result<String, String> {
     let found = part.get(name);
     let found = found.as_ref().and_then(Value::text);
@@ -151,7 +151,7 @@ fn fields(part: &Value) -> Result<Vec<Header>, String> {
     Ok(headers)
 }
 
-/// None of what is no pair of a name and a value.
+/// Parses a header, or returns `None` if it is not a pair of name and value.
 fn header(pair: &Value) -> Option<Header> {
     let mut parts = pair.list();
     let (Some(name), Some(value), None) = (parts.next(), parts.next(), parts.next()) else {

@@ -1,4 +1,4 @@
-//! Recordings of other tools as exchanges; one format a file.
+//! Import of other tools' recordings, one format per file.
 
 mod har;
 pub(crate) mod har_body;
@@ -37,33 +37,33 @@ use crate::writer::{SiteMetadata, check_writable};
 
 use refusal::Refusal;
 
-/// Sentences about what is left out; beyond it the list says nothing new.
+/// The most sentences about exchanges that are left out; more would add no information.
 const LEFT_OUT_MAX: usize = 1000;
-/// The rest of a sentence would be the rest of a URL.
+/// The longest sentence, characters; the remainder would only be the rest of a URL.
 const SENTENCE_CHARACTERS_MAX: usize = 500;
 
-/// What was read from other tools' files.
+/// The result of importing other tools' files.
 #[derive(Debug, Clone, Default)]
 pub struct Imported {
-    /// In recorded order, as far as the format has one.
+    /// The exchanges in recorded order, as far as the format has one.
     pub exchanges: Vec<Exchange>,
-    /// The page, where the format names one.
+    /// The page, if the format names one.
     pub main_url: Option<Url>,
-    /// The format, what it lacks and what was changed.
+    /// The format, what is missing and what was changed.
     pub provenance: Provenance,
-    /// What the page looked like, where the format keeps that.
+    /// The screenshot, if the format has one.
     pub screenshot: Option<Screenshot>,
 }
 
-/// A format: its name, and the exchanges in one file (or folder) of it.
+/// A function that adds the exchanges in one file (or folder) of a format.
 type Importer = fn(&Path, Bytes, &mut Imported) -> Result<(), Refusal>;
 
-/// A format of other tools, read from memory.
+/// A format of other tools that can be read from memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// HAR 1.2 with bodies.
     Har,
-    /// One file of a Mahimahi folder: one exchange.
+    /// One file of a Mahimahi folder, with one exchange.
     Mahimahi,
     /// mitmproxy's flows.
     Mitmproxy,
@@ -71,10 +71,11 @@ pub enum Format {
     WebPageReplay,
 }
 
-/// Reads one file's content.
+/// Imports the content of one file.
 ///
 /// # Errors
-/// [`Error::Import`] where it is not of the format, or broken.
+///
+/// Returns [`Error::Import`] if it is not in the format or is damaged.
 pub fn import_content(format: Format, content: Bytes) -> Result<Imported, Error> {
     let (name, importer): (&str, Importer) = match format {
         Format::Har => ("har", har::import),
@@ -88,19 +89,21 @@ pub fn import_content(format: Format, content: Bytes) -> Result<Imported, Error>
         path: path.to_owned(),
         reason: refusal.to_string(),
     })?;
-    imported.leave_out_alone_not_modified();
+    imported.leave_out_lone_not_modified();
     Ok(imported)
 }
 
-/// Reads HAR files with bodies, Mahimahi's folders, Web Page Replay's archives, mitmproxy's flows
-/// and WARC and WACZ files; which it is, is told by each file's beginning. Several files become one recording.
+/// Imports HAR files with bodies, Mahimahi's folders, Web Page Replay's archives, mitmproxy's
+/// flows, WARC and WACZ files; the format is detected from each file's beginning. Several files
+/// become one recording.
 ///
 /// # Errors
-/// [`Error::Import`] where a file is none of these or broken.
+///
+/// Returns [`Error::Import`] if a file is in none of these formats or is damaged.
 pub fn import(paths: &[PathBuf]) -> Result<Imported, Error> {
     let mut imported = Imported::default();
     for path in paths {
-        let (name, importer, content) = format_of(path)?;
+        let (name, importer, content) = detect_format(path)?;
         importer(path, content, &mut imported).map_err(|refusal| Error::Import {
             path: path.clone(),
             reason: refusal.to_string(),
@@ -109,8 +112,8 @@ pub fn import(paths: &[PathBuf]) -> Result<Imported, Error> {
             imported.provenance.source = Some(name.to_owned());
         }
     }
-    imported.leave_out_alone_not_modified();
-    // Oldest first where the format says when; the sort keeps the order of those that do not.
+    imported.leave_out_lone_not_modified();
+    // Sorted by date where the format has one; the stable sort keeps the order of the rest.
     imported
         .exchanges
         .sort_by_key(|exchange| exchange.recorded_at_unix_ms.unwrap_or(i64::MAX));
@@ -120,13 +123,13 @@ pub fn import(paths: &[PathBuf]) -> Result<Imported, Error> {
     Ok(imported)
 }
 
-fn format_of(path: &Path) -> Result<(Option<&'static str>, Importer, Bytes), Error> {
+fn detect_format(path: &Path) -> Result<(Option<&'static str>, Importer, Bytes), Error> {
     if path.is_dir() {
         return Ok((Some("mahimahi"), mahimahi::import, Bytes::new()));
     }
     let content = map_file(path)?;
     let first = content.iter().find(|byte| !byte.is_ascii_whitespace());
-    // A recording keeps what it says of its own source.
+    // A recording keeps its own source in the provenance.
     let known: Option<(Option<&'static str>, Importer)> = match first {
         _ if recorded::is_recording(&content) => Some((None, recorded::import)),
         _ if har::is_encoded(&content) => Some((Some("har"), har::import)),
@@ -146,11 +149,12 @@ fn format_of(path: &Path) -> Result<(Option<&'static str>, Importer, Bytes), Err
 }
 
 impl Imported {
-    /// Takes an exchange and its memory from the budget of its file, or notes why it cannot be
-    /// stored.
+    /// Adds an exchange and spends its memory from the budget of its file, or notes why it cannot
+    /// be stored.
     ///
     /// # Errors
-    /// Where there are more than a site may have.
+    ///
+    /// Fails if there are more exchanges than a site may have.
     fn push(&mut self, mut exchange: Exchange, budget: &mut ReadBudget) -> Result<(), Refusal> {
         match whole::check(&mut exchange, budget) {
             Ok(None) => {}
@@ -163,7 +167,7 @@ impl Imported {
         self.push_checked(exchange, budget)
     }
 
-    /// The same of an exchange that is known to be whole.
+    /// Adds an exchange that is known to be complete, like [`Imported::push`].
     fn push_checked(&mut self, exchange: Exchange, budget: &mut ReadBudget) -> Result<(), Refusal> {
         if let Err(reason) = check_writable(&exchange) {
             self.leave_out(reason);
@@ -173,8 +177,8 @@ impl Imported {
             let reason = format!("it has more than {EXCHANGES_MAX} exchanges");
             return Err(Refusal::too_large(reason));
         }
-        let kept = budget.keep_exchange(&exchange);
-        kept.map_err(Refusal::too_large)?;
+        let spent = budget.spend_exchange(&exchange);
+        spent.map_err(Refusal::too_large)?;
         self.exchanges.push(exchange);
         Ok(())
     }
@@ -194,9 +198,9 @@ impl Imported {
         }
     }
 
-    /// Leaves out the answers of 304 whose body no other exchange has.
-    fn leave_out_alone_not_modified(&mut self) {
-        let alone = whole::alone_not_modified(&self.exchanges);
+    /// Leaves out the responses with status 304 whose body no other exchange has.
+    fn leave_out_lone_not_modified(&mut self) {
+        let alone = whole::find_lone_not_modified(&self.exchanges);
         let all = std::mem::take(&mut self.exchanges);
         for (exchange, is_alone) in all.into_iter().zip(alone) {
             if !is_alone {
@@ -204,12 +208,11 @@ impl Imported {
                 continue;
             }
             let url = exchange.url.to_string();
-            self.leave_out(format!("{url:.300}: {}", whole::ALONE_NOT_MODIFIED));
+            self.leave_out(format!("{url:.300}: {}", whole::LONE_NOT_MODIFIED));
         }
     }
 
-    /// The page to load, where nobody named one; none where what is left of a recording has no
-    /// page any more.
+    /// Returns the default page to load, or `None` if the page of a recording was left out.
     fn page(&self) -> Option<Url> {
         let has_page = self.exchanges.iter().any(Exchange::is_html);
         let is_whole = self.provenance.left_out.is_empty();
@@ -217,10 +220,11 @@ impl Imported {
         self.main_url.clone().or_else(guess)
     }
 
-    /// What the site says of itself: dates by the exchanges, else by their `Date` fields.
+    /// Returns the site's metadata, dated by its exchanges or else by their `Date` fields.
     ///
     /// # Errors
-    /// A sentence where there is no exchange, no page, or none for `main_url`.
+    ///
+    /// Returns a sentence if there is no exchange, no page, or none for `main_url`.
     pub fn metadata(&self, main_url: Option<Url>, title: &str) -> Result<SiteMetadata, String> {
         let exchanges = &self.exchanges;
         let main_url = main_url.or_else(|| self.page()).ok_or_else(|| {
@@ -258,7 +262,7 @@ impl Imported {
     }
 }
 
-/// An exchange with nothing but its URL; what a format has is filled in.
+/// Creates an exchange with only a URL, for importers to fill in.
 pub(crate) fn blank(url: Url) -> Exchange {
     Exchange {
         index: 0,
@@ -284,7 +288,7 @@ mod tests {
     use crate::exchange::header::Header;
 
     #[test]
-    fn what_an_exchange_takes_is_counted_as_it_comes() {
+    fn each_exchange_is_charged_when_added() {
         let url: Url = "https://a.test/".parse().unwrap();
         let exchange = Exchange {
             response_headers: vec![Header::new("a", ""); 2_000],
@@ -295,12 +299,12 @@ mod tests {
         let refused = (0..1_000).find_map(|_| imported.push(exchange.clone(), &mut budget).err());
         let refused = refused.expect("more than the allowance").to_string();
         assert!(refused.contains("bytes of memory, the bound"), "{refused}");
-        // 88 bytes a field, within 80 MiB.
+        // 88 bytes per field, within 80 MiB.
         assert!((300..500).contains(&imported.exchanges.len()));
     }
 
     #[test]
-    fn what_is_left_out_is_told_in_short_sentences() {
+    fn notes_are_short_sentences() {
         let mut imported = Imported::default();
         imported.leave_out(format!("https://a.test/{}: broken", "a\n".repeat(1 << 20)));
         assert!(imported.provenance.left_out[0].len() < 2 * SENTENCE_CHARACTERS_MAX);

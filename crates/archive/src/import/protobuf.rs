@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-/// One field's value.
+/// A field's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// A varint.
@@ -12,7 +12,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The bytes; none of a number.
+    /// Returns the bytes, or `None` for a number.
     pub fn bytes(&self) -> Option<&Bytes> {
         match self {
             Self::Bytes(bytes) => Some(bytes),
@@ -20,13 +20,13 @@ impl Value {
         }
     }
 
-    /// As text, where it is UTF-8.
+    /// Returns the value as text if it is UTF-8.
     pub fn text(&self) -> Option<&str> {
         std::str::from_utf8(self.bytes()?).ok()
     }
 }
 
-/// The fields of a message in order, none of them kept; the error says at which byte it breaks.
+/// Iterates over the fields of a message; the error gives the byte at which it is invalid.
 pub fn fields(message: &Bytes) -> impl Iterator<Item = Result<(u64, Value), String>> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -77,14 +77,14 @@ fn varint(message: &Bytes, at: &mut usize) -> Option<u64> {
     None
 }
 
-/// Appends one field of wire type 2.
+/// Appends a field of wire type 2.
 pub fn put_bytes(message: &mut Vec<u8>, field: u64, bytes: &[u8]) {
     put_varint(message, field << 3 | 2);
     put_varint(message, bytes.len() as u64);
     message.extend_from_slice(bytes);
 }
 
-/// Appends one field of wire type 0.
+/// Appends a field of wire type 0.
 pub fn put_number(message: &mut Vec<u8>, field: u64, number: u64) {
     put_varint(message, field << 3);
     put_varint(message, number);

@@ -1,4 +1,4 @@
-//! WARC and WACZ files, which replay as they are: to join several, or to make them secure.
+//! Import of WARC and WACZ files, to join several or to convert them to https.
 
 use std::io::Read;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::warc::gzip;
 const WARC_MAGIC: &[u8] = b"WARC/";
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 
-/// Whether the file is a recording that the reader opens.
+/// Whether the file is in a format that [`Site`] opens.
 pub fn is_recording(content: &[u8]) -> bool {
     if !content.starts_with(gzip::MAGIC) {
         return content.starts_with(WARC_MAGIC) || content.starts_with(ZIP_MAGIC);
@@ -26,7 +26,7 @@ pub fn is_recording(content: &[u8]) -> bool {
     decoder.read_exact(&mut first).is_ok() && first == WARC_MAGIC
 }
 
-/// Takes every exchange; the first recording's page, picture and description stay.
+/// Imports every exchange; the first recording's page, screenshot and description take precedence.
 pub fn import(path: &Path, _: Bytes, imported: &mut Imported) -> Result<(), Refusal> {
     let site = Site::open(path).map_err(Refusal::with_remedy)?;
     let is_first = imported.exchanges.is_empty();

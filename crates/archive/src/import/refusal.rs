@@ -1,8 +1,8 @@
-//! Why a whole file is not imported, and what helps.
+//! Errors that refuse a whole file on import.
 
 use std::fmt;
 
-/// Why a whole file is refused: what is wrong with its container, or that it holds too much.
+/// The reason why a file is refused, an invalid container or a bound, with its remedy.
 #[derive(Debug)]
 pub struct Refusal {
     reason: String,
@@ -10,7 +10,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// More than is read of one file.
+    /// Creates a refusal of a file that exceeds a bound.
     pub fn too_large(reason: impl fmt::Display) -> Self {
         Self {
             reason: reason.to_string(),
@@ -18,7 +18,7 @@ impl Refusal {
         }
     }
 
-    /// A sentence that has its remedy already.
+    /// Creates a refusal from a sentence that includes its remedy.
     pub fn with_remedy(reason: impl fmt::Display) -> Self {
         Self {
             reason: reason.to_string(),
@@ -26,7 +26,7 @@ impl Refusal {
         }
     }
 
-    /// The same with the place before it.
+    /// Prefixes the reason with a place.
     #[must_use]
     pub fn at(self, place: impl fmt::Display) -> Self {
         Self {

@@ -1,19 +1,18 @@
-//! Typed netstrings, as mitmproxy writes its flows (`mitmproxy/io/tnetstring.py`).
+//! Typed netstrings, mitmproxy's format for flows (`mitmproxy/io/tnetstring.py`).
 //!
-//! Values are checked once and then read where they stand: a tree of them would take twenty times
-//! the bytes of a hostile file.
+//! Values are validated once and then read in place: a tree of them would take twenty times the
+//! bytes of a hostile file.
 
 use bytes::Bytes;
 
-/// How deep values may be nested; flows have five levels.
+/// The deepest nesting of values; flows have five levels.
 const DEPTH_MAX: usize = 32;
-/// Digits of a length: a gigabyte has ten.
+/// The most digits of a length: a gigabyte has ten.
 const LENGTH_DIGITS_MAX: usize = 10;
-/// Entries of one dictionary, which is gone through for each name that is looked for; flows have
-/// thirty.
+/// The most entries of one dictionary, since each look-up scans it; flows have thirty.
 const ENTRIES_MAX: usize = 1_000;
 
-/// One sound value, read further where it is asked.
+/// A valid value, parsed further on demand.
 #[derive(Debug, Clone)]
 pub struct Value {
     kind: Kind,
@@ -28,12 +27,12 @@ enum Kind {
     Number,
     List,
     Map,
-    /// Null or a truth value, which no importer looks at.
+    /// Null or a boolean, which no importer uses.
     Other,
 }
 
 impl Value {
-    /// The entry `name` of a dictionary.
+    /// Returns the entry `name` of a dictionary.
     pub fn get(&self, name: &str) -> Option<Value> {
         if self.kind != Kind::Map {
             return None;
@@ -47,27 +46,27 @@ impl Value {
         None
     }
 
-    /// As bytes.
+    /// Returns the value as bytes.
     pub fn bytes(&self) -> Option<&Bytes> {
         (self.kind == Kind::Bytes).then_some(&self.payload)
     }
 
-    /// As text.
+    /// Returns the value as text.
     pub fn text(&self) -> Option<&str> {
         std::str::from_utf8(self.bytes()?).ok()
     }
 
-    /// As a number.
+    /// Returns the value as a number.
     pub fn number(&self) -> Option<f64> {
         number(self.kind, &self.payload)
     }
 
-    /// The elements of a list; none of anything else.
+    /// Iterates over the elements of a list; empty for any other value.
     pub fn list(&self) -> impl Iterator<Item = Value> + '_ {
         self.items().take_while(|_| self.kind == Kind::List)
     }
 
-    /// Whether it is null or a truth value.
+    /// Whether the value is null or a boolean.
     pub fn is_null_or_truth(&self) -> bool {
         self.kind == Kind::Other
     }
@@ -82,7 +81,7 @@ impl Value {
     }
 }
 
-/// Reads the value at `at` and moves `at` behind it; none where it or anything in it is broken.
+/// Parses the value at `at` and moves `at` past it, or returns `None` if any part of it is invalid.
 pub fn parse(content: &Bytes, at: &mut usize) -> Option<Value> {
     let (kind, payload) = item(content, at)?;
     is_sound(kind, payload, DEPTH_MAX).then(|| Value {
@@ -91,7 +90,7 @@ pub fn parse(content: &Bytes, at: &mut usize) -> Option<Value> {
     })
 }
 
-/// The value at `at` as it stands, whatever is in it.
+/// Returns the kind and payload of the value at `at`, without validating its elements.
 fn item<'a>(content: &'a [u8], at: &mut usize) -> Option<(Kind, &'a [u8])> {
     let rest = content.get(*at..)?;
     let colon = rest
@@ -151,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read_where_they_stand() {
+    fn values_are_read_in_place() {
         let value = read("24:1:a,2:12#1:b,8:1:x,1:y;]}").unwrap();
         assert_eq!(value.get("a").unwrap().number(), Some(12.0));
         let list = value.get("b").unwrap();
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_anywhere_is_refused() {
+    fn invalid_values_are_refused() {
         let deep = |levels| {
             (0..levels).fold(String::new(), |inner, _| {
                 format!("{}:{inner}]", inner.len())

@@ -1,5 +1,5 @@
-//! Web Page Replay's archives (Catapult's `wpr`, `.wprgo`): gzip over JSON, with each request and
-//! response in HTTP/1.1 form as base64.
+//! Import of Web Page Replay's archives (Catapult's `wpr`, `.wprgo`): gzip over JSON, with each
+//! request and response in HTTP/1.1 form as base64.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -23,7 +23,7 @@ use crate::url::Url;
 use crate::warc::http1;
 
 object! {
-    /// What stands beside the exchanges and goes for all of them.
+    /// The members that apply to all exchanges.
     Archive {
         over_http2: HostsOfHttp2 = "NegotiatedProtocol",
         time_seed_ms: Leaf<'a> = "DeterministicTimeSeedMs",
@@ -31,14 +31,14 @@ object! {
 }
 
 object! {
-    /// One exchange, both messages as base64.
+    /// An exchange with both messages as base64.
     Archived {
         request: Leaf<'a> = "SerializedRequest",
         response: Leaf<'a> = "SerializedResponse",
     }
 }
 
-/// The hosts whose protocol is `h2`, of an object of host -> protocol.
+/// The hosts with the protocol `h2`, read from an object of host -> protocol.
 #[derive(Default)]
 pub struct HostsOfHttp2(HashSet<String>);
 
@@ -63,7 +63,7 @@ impl<'de> Deserialize<'de> for HostsOfHttp2 {
     }
 }
 
-/// Reads one file: host -> URL -> its exchanges in recorded order.
+/// Imports a file: host -> URL -> its exchanges in recorded order.
 pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), Refusal> {
     let mut budget = ReadBudget::for_file(content.len() as u64);
     let json = coding::gunzip(&content, budget.bytes_left())?;
@@ -101,7 +101,7 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), R
     read.map_err(|error| refusal.unwrap_or_else(|| unsound(error).into()))
 }
 
-/// One file's exchanges as they come.
+/// The state of importing one file's exchanges.
 struct Reading<'a> {
     imported: &'a mut Imported,
     budget: ReadBudget,
@@ -110,7 +110,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Notes a host or URL that has null, or something else, for its exchanges.
+    /// Notes a host or URL whose value is null or of an unexpected kind.
     fn note_other(&mut self, whose: &str) {
         self.imported
             .leave_out(format!("{whose:.300}: it has no exchange"));
@@ -135,13 +135,13 @@ impl Reading<'_> {
         }
     }
 
-    /// Ends the reading: what is said is the refusal.
+    /// Ends the import with `refusal`, which is reported instead of the returned error.
     fn refuse(&mut self, url: &str, refusal: Refusal) -> String {
         self.refusal = Some(refusal.at(format!("{url:.300}")));
         String::new()
     }
 
-    /// An exchange, or why it is left out.
+    /// Parses an exchange; the inner error states why it is left out.
     fn exchange(
         &mut self,
         host: &str,
@@ -156,8 +156,10 @@ impl Reading<'_> {
         let (Some(request), Some(response)) = (request, response) else {
             return Ok(Err("it is not the base64 that it says".to_owned()));
         };
-        let kept = self.budget.keep((request.len() + response.len()) as u64);
-        kept.map_err(Refusal::too_large)?;
+        let spent = self
+            .budget
+            .spend_memory((request.len() + response.len()) as u64);
+        spent.map_err(Refusal::too_large)?;
         let read = exchange(url, &request, &response, &mut self.budget);
         Ok(read.map(|mut exchange| {
             if self.archive.over_http2.0.contains(host) {

@@ -1,20 +1,20 @@
-//! How long the chains of dependent requests of a page are.
+//! The length of a page's chains of dependent requests.
 
 use crate::exchange::Exchange;
 use crate::initiators::{self, Initiator, Initiators};
 use crate::url::Url;
 
-/// Exchanges in the longest chain in which each made the browser ask for the next.
+/// Returns the number of exchanges in the longest chain in which each made the browser request the
+/// next.
 ///
-/// What made the browser ask is the last recorded redirect to the URL, whatever else is recorded of it;
-/// else the recorded initiator, else the `Referer`; what has none of them hangs on the main page. A
-/// chain that comes back to itself counts each of its URLs once. Takes time and memory in proportion to the exchanges: a
-/// hostile recording may be one chain.
-pub fn of(exchanges: &[Exchange], main_url: &Url) -> usize {
+/// An exchange's initiator is the last recorded redirect to its URL, even if another is recorded,
+/// else the recorded initiator, else the `Referer`, else the main page. A cycle counts each of its
+/// URLs once. Takes linear time and memory, since a hostile recording may be one chain.
+pub fn measure(exchanges: &[Exchange], main_url: &Url) -> usize {
     let Initiators {
         numbers,
         initiator_of,
-    } = initiators::of(exchanges);
+    } = initiators::determine(exchanges);
     let main = numbers.get(main_url).copied();
     let parent = |initiator: &Initiator| match initiator {
         Initiator::Recorded(number) => Some(*number),
@@ -22,15 +22,15 @@ pub fn of(exchanges: &[Exchange], main_url: &Url) -> usize {
         Initiator::Unnamed => main,
     };
     let mut parents: Vec<Option<usize>> = initiator_of.iter().map(parent).collect();
-    // Every chain begins with the page, whatever is recorded as what asked for it.
+    // Every chain begins with the page, whatever its recorded initiator is.
     if let Some(main) = main {
         parents[main] = None;
     }
     longest_chain(&parents)
 }
 
-/// Nodes on the longest way along `parents`, each given by its number or absent; on a cycle each
-/// counts once.
+/// Returns the number of nodes on the longest path along `parents`, given as indices; each node of
+/// a cycle counts once.
 fn longest_chain(parents: &[Option<usize>]) -> usize {
     const UNKNOWN: usize = 0;
     let mut depths = vec![UNKNOWN; parents.len()];
@@ -43,7 +43,8 @@ fn longest_chain(parents: &[Option<usize>]) -> usize {
             way.push(node);
             next = parents[node];
         }
-        // The way ends at a root, at a node whose depth is known, or at one of its own.
+        // The path ends at a root, at a node whose depth is known, or at a node that it already
+        // has.
         let is_cycle = next.is_some_and(|node| depths[node] == UNKNOWN);
         let at = way.iter().position(|&node| is_cycle && Some(node) == next);
         let cycle = way.split_off(at.unwrap_or(way.len()));
@@ -67,22 +68,23 @@ mod tests {
         format!("https://a.test/{number}").parse().unwrap()
     }
 
-    /// `exchanges` of them, number 0 the page; `initiator_of` gives what made the browser ask.
+    /// Returns the depth of `exchanges` exchanges, of which number 0 is the page; `initiator_of`
+    /// returns the initiator of each.
     fn depth(exchanges: usize, initiator_of: impl Fn(usize) -> Option<usize>) -> usize {
         let exchange = |number| Exchange {
             initiator: initiator_of(number).map(|number| url(number).to_string()),
             ..blank(url(number))
         };
         let exchanges: Vec<Exchange> = (0..exchanges).map(exchange).collect();
-        of(&exchanges, &url(0))
+        measure(&exchanges, &url(0))
     }
 
     #[test]
-    fn what_names_no_initiator_hangs_on_the_page() {
+    fn exchanges_without_initiator_depend_on_the_page() {
         assert_eq!(depth(0, |_| None), 0);
         assert_eq!(depth(1, |_| None), 1);
         assert_eq!(depth(5, |_| None), 2);
-        // Of what is not in the recording nothing is known.
+        // An initiator that is not in the recording counts as unknown.
         assert_eq!(depth(5, |_| Some(9)), 1);
     }
 
@@ -97,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_chain_that_comes_back_counts_each_once() {
-        // The page's own initiator leads nowhere.
+        // The page's own initiator is ignored.
         assert_eq!(depth(3, |number| Some((number + 2) % 3)), 3);
         let cycle_of_two_with_a_tail = [None, Some(2), Some(1), Some(1), Some(3), None, None, None];
         assert_eq!(depth(8, |number| cycle_of_two_with_a_tail[number]), 4);
@@ -121,6 +123,6 @@ mod tests {
             ..blank(url(number))
         };
         let exchanges: Vec<Exchange> = (0..EXCHANGES).map(redirect).collect();
-        assert_eq!(of(&exchanges, &url(0)), EXCHANGES);
+        assert_eq!(measure(&exchanges, &url(0)), EXCHANGES);
     }
 }

@@ -1,5 +1,5 @@
-//! What made the browser ask for each recorded URL, and what follows: the document that a recording is of, and how deep
-//! its objects depend on one another.
+//! The initiator of each recorded URL, and what follows from it: the document that a recording is
+//! of, and the dependency depth.
 
 pub(crate) mod depth;
 pub(crate) mod start;
@@ -9,26 +9,26 @@ use std::collections::HashMap;
 use crate::exchange::Exchange;
 use crate::url::Url;
 
-/// What made the browser ask for a URL.
+/// The initiator of a URL: what made the browser request it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Initiator {
-    /// Nothing that its request names.
+    /// The request names no initiator.
     Unnamed,
-    /// What was not recorded under this URL.
+    /// A URL that was not recorded.
     Elsewhere(Url),
     /// A recorded URL, by its number.
     Recorded(usize),
 }
 
-/// The recorded URLs, numbered in the order of their first exchanges, and what asked for each.
+/// The recorded URLs, numbered in the order of their first exchanges, with their initiators.
 pub(crate) struct Initiators<'a> {
     pub numbers: HashMap<&'a Url, usize>,
     pub initiator_of: Vec<Initiator>,
 }
 
-/// A redirect's target is asked for by the last redirect to it; anything else by the initiator of its
-/// URL's first exchange, else by what that one's `Referer` names.
-pub(crate) fn of(exchanges: &[Exchange]) -> Initiators<'_> {
+/// Determines the initiators. A redirect's target is initiated by the last redirect to it; any
+/// other URL by the initiator of its first exchange, else by that exchange's `Referer`.
+pub(crate) fn determine(exchanges: &[Exchange]) -> Initiators<'_> {
     let mut numbers: HashMap<&Url, usize> = HashMap::new();
     for exchange in exchanges {
         let next = numbers.len();
@@ -58,7 +58,7 @@ pub(crate) fn of(exchanges: &[Exchange]) -> Initiators<'_> {
     }
 }
 
-/// Returns the URL that the request itself names as its cause: its initiator, else its `Referer`.
+/// Returns the initiator that the request names: the recorded one, else its `Referer`.
 pub(crate) fn named_initiator(exchange: &Exchange) -> Option<Url> {
     let named = exchange.initiator.as_deref();
     named

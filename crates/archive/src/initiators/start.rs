@@ -1,4 +1,4 @@
-//! Which page a recording is of.
+//! The start page of a recording.
 
 use std::collections::HashMap;
 
@@ -7,41 +7,42 @@ use crate::initiators::{self, Initiator, Initiators};
 use crate::limits::REDIRECTS_MAX;
 use crate::url::Url;
 
-/// The page that a reader of these exchanges would take for the one to load (`spec/archive.md`);
-/// none where there is no exchange.
+/// Returns the page of `exchanges` that a reader loads by default (`spec/archive.md`), or `None` if
+/// there are none.
 pub fn start_page(exchanges: &[Exchange]) -> Option<Url> {
     let first = exchanges.first()?;
-    let initiators = initiators::of(exchanges);
+    let initiators = initiators::determine(exchanges);
     let page = document(exchanges, &initiators).unwrap_or(first);
-    Some(start_of_redirects(exchanges, &initiators, &page.url))
+    Some(follow_redirects_back(exchanges, &initiators, &page.url))
 }
 
-/// The HTML document from which most of the recording was asked for, itself or by what it led to.
+/// Returns the HTML document from which most of the recording was requested, directly or
+/// indirectly.
 ///
-/// Being first, or without a `Referer`, says little: beacons answer `text/html`, too, and a folder's
-/// files have no order. Nothing hangs on a beacon.
+/// Being first, or without a `Referer`, is weak evidence: beacons also answer `text/html`, and a
+/// folder's files have no order. But nothing depends on a beacon.
 fn document<'a>(exchanges: &'a [Exchange], initiators: &Initiators<'a>) -> Option<&'a Exchange> {
     let pages: Vec<&Exchange> = exchanges
         .iter()
         .filter(|each| each.method == "GET" && each.status == 200 && each.is_html())
         .collect();
-    // Browsers say of each request over https what it is for (Fetch Metadata): a frame is no page.
+    // Browsers send the purpose of each request over https (Fetch Metadata): a frame is not a page.
     let destination = |page: &Exchange| page.request_header("sec-fetch-dest").map(str::to_owned);
     let may_be = |page: &Exchange| destination(page).is_none_or(|what| what == "document");
     let any = !pages.iter().any(|page| may_be(page));
-    let led_to = led_to(initiators, &first_pages(&pages));
+    let led_to = count_descendants(initiators, &first_pages(&pages));
     let rank = |page: &Exchange| {
         let number = initiators.numbers[&page.url];
-        let is_said = destination(page).as_deref() == Some("document");
+        let is_document = destination(page).as_deref() == Some("document");
         let is_asked = initiators::named_initiator(page).is_some();
-        (led_to[number], is_said, !is_asked)
+        (led_to[number], is_document, !is_asked)
     };
     let candidates = pages.iter().filter(|page| any || may_be(page));
-    // Of equals the first.
+    // The first of equals.
     candidates.rev().max_by_key(|page| rank(page)).copied()
 }
 
-/// The first page of each origin.
+/// Returns the first page of each origin.
 fn first_pages(pages: &[&Exchange]) -> HashMap<Url, Url> {
     let mut first = HashMap::new();
     for page in pages {
@@ -59,12 +60,12 @@ fn root(url: &Url) -> Url {
     }
 }
 
-/// By a URL's number, how many URLs were asked for because of it, itself among them: all from which
-/// the way along what asked leads to it. On a circle each has the circle's.
+/// Counts for each URL, by number, how many URLs were requested because of it, including itself:
+/// all whose chain of initiators contains it. In a cycle, each URL has the cycle's count.
 ///
-/// A `Referer` that names an origin alone, as browsers send to other origins, stands for that origin's
-/// first page where its root was not recorded.
-fn led_to(initiators: &Initiators, first_pages: &HashMap<Url, Url>) -> Vec<usize> {
+/// A `Referer` with only an origin, as browsers send to other origins, stands for that origin's
+/// first page if its root was not recorded.
+fn count_descendants(initiators: &Initiators, first_pages: &HashMap<Url, Url>) -> Vec<usize> {
     let parents: Vec<Option<usize>> = initiators
         .initiator_of
         .iter()
@@ -79,7 +80,7 @@ fn led_to(initiators: &Initiators, first_pages: &HashMap<Url, Url>) -> Vec<usize
     for parent in parents.iter().flatten() {
         children[*parent] += 1;
     }
-    // From the ends of all ways inwards; what is left are circles.
+    // Go from the leaves inwards; only cycles remain.
     let mut ends: Vec<usize> = (0..parents.len()).filter(|&at| children[at] == 0).collect();
     let mut is_done = vec![false; parents.len()];
     while let Some(at) = ends.pop() {
@@ -108,9 +109,9 @@ fn led_to(initiators: &Initiators, first_pages: &HashMap<Url, Url>) -> Vec<usize
     led_to
 }
 
-/// Follows redirects backwards from `url` to the request that began them, which no recorded page made:
-/// a beacon of the page's that is sent to it is no start.
-fn start_of_redirects(exchanges: &[Exchange], initiators: &Initiators, url: &Url) -> Url {
+/// Follows redirects backwards from `url` to the request that began them and that no recorded page
+/// made: a page's beacon that is redirected to it is not a start.
+fn follow_redirects_back(exchanges: &[Exchange], initiators: &Initiators, url: &Url) -> Url {
     let mut start = url;
     let mut seen = vec![start];
     for _ in 0..REDIRECTS_MAX {

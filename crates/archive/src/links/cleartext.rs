@@ -1,4 +1,4 @@
-//! A recorded https site as the same page over http, for stacks without TLS.
+//! Converts a recorded https site to http, for stacks without TLS.
 
 use std::collections::HashSet;
 
@@ -13,8 +13,8 @@ const FIELDS_OF_HTTPS: [&str; 2] = ["strict-transport-security", "alt-svc"];
 
 /// Moves every https exchange to http and rewrites links to the recorded hosts in texts and fields.
 ///
-/// An http exchange is dropped where its URL was recorded over https, too: most are redirects there.
-pub(crate) fn in_cleartext(exchanges: &[Exchange]) -> Vec<Exchange> {
+/// An http exchange is dropped if its URL was also recorded over https: most are redirects there.
+pub(crate) fn to_cleartext(exchanges: &[Exchange]) -> Vec<Exchange> {
     let secure = |each: &&Exchange| each.url.scheme == Scheme::Https;
     let mut hosts: Vec<String> = exchanges
         .iter()
@@ -26,7 +26,7 @@ pub(crate) fn in_cleartext(exchanges: &[Exchange]) -> Vec<Exchange> {
     let recorded_secure: HashSet<(String, Url)> = exchanges
         .iter()
         .filter(secure)
-        .map(|each| (each.method.clone(), lowered(&each.url)))
+        .map(|each| (each.method.clone(), to_http(&each.url)))
         .collect();
     let mut budget = ReadBudget::for_bodies(exchanges);
     let mut moved = Vec::with_capacity(exchanges.len());
@@ -36,7 +36,7 @@ pub(crate) fn in_cleartext(exchanges: &[Exchange]) -> Vec<Exchange> {
             continue;
         }
         let mut exchange = exchange.clone();
-        exchange.url = lowered(&exchange.url);
+        exchange.url = to_http(&exchange.url);
         exchange.index = moved.len();
         relink(&mut exchange, &hosts, &TO_HTTP, &mut budget);
         exchange
@@ -47,8 +47,8 @@ pub(crate) fn in_cleartext(exchanges: &[Exchange]) -> Vec<Exchange> {
     moved
 }
 
-/// The URL over http.
-pub(crate) fn lowered(url: &Url) -> Url {
+/// Returns the URL over http.
+pub(crate) fn to_http(url: &Url) -> Url {
     let port = if (url.scheme, url.port) == (Scheme::Https, 443) {
         80
     } else {

@@ -1,4 +1,4 @@
-//! Links to recorded hosts in texts, moved from one scheme to another.
+//! Rewrites links to recorded hosts in texts from one scheme to the other.
 
 pub(crate) mod cleartext;
 pub(crate) mod schemes;
@@ -8,10 +8,10 @@ use crate::coding;
 use crate::exchange::Exchange;
 use crate::whole::correct_length;
 
-/// A body that is rewritten is held decoded; a page's texts are far smaller.
+/// The largest decoded body that is rewritten; a page's texts are far smaller.
 const TEXT_BYTES_MAX: u64 = 64 << 20;
 
-/// Media types whose bodies may name URLs.
+/// Media types whose bodies may contain URLs.
 const TEXTS: [&str; 8] = [
     "text/",
     "javascript",
@@ -25,14 +25,14 @@ const TEXTS: [&str; 8] = [
 
 pub(crate) type Forms = [(&'static [u8], &'static [u8]); 3];
 
-/// Which scheme becomes which.
+/// The direction of a rewrite: which scheme becomes which.
 pub(crate) struct Direction {
-    /// With plain slashes, with escaped ones, and percent-encoded.
+    /// The prefix of a link and its replacement, with plain, escaped and percent-encoded slashes.
     pub forms: Forms,
-    /// What a link may name and still mean the old one.
+    /// The default port of the old scheme, which a link may state.
     pub default_port: &'static str,
-    /// Whether what scripts compare the page's scheme with is exchanged, too.
-    pub compared: bool,
+    /// Whether the schemes that scripts compare the page's with are exchanged, too.
+    pub exchanges_compared: bool,
 }
 
 pub(crate) const TO_HTTPS: Direction = Direction {
@@ -42,7 +42,7 @@ pub(crate) const TO_HTTPS: Direction = Direction {
         (b"http%3A%2F%2F", b"https%3A%2F%2F"),
     ],
     default_port: ":80",
-    compared: false,
+    exchanges_compared: false,
 };
 
 pub(crate) const TO_HTTP: Direction = Direction {
@@ -52,19 +52,19 @@ pub(crate) const TO_HTTP: Direction = Direction {
         (b"https%3A%2F%2F", b"http%3A%2F%2F"),
     ],
     default_port: ":443",
-    compared: false,
+    exchanges_compared: false,
 };
 
-/// What became of a body.
+/// The outcome of rewriting a body.
 pub(crate) enum Body {
     Kept,
     Rewritten,
-    /// Not searched, since this coding is not known, or the body is not what it says or too large.
+    /// Not searched, because its coding is not supported or invalid, or the body is too large.
     NotSearched(String),
 }
 
-/// Moves the links of an exchange's fields and body; `hosts` are sorted authorities in lower case,
-/// and `budget` is what all bodies of the site may still inflate to.
+/// Rewrites the links in an exchange's fields and body. `hosts` are sorted authorities in lower
+/// case, and `budget` limits what all bodies of the site inflate to.
 pub(crate) fn relink(
     exchange: &mut Exchange,
     hosts: &[String],
@@ -73,7 +73,7 @@ pub(crate) fn relink(
 ) -> Body {
     let headers = exchange.request_headers.iter_mut();
     for header in headers.chain(&mut exchange.response_headers) {
-        if let Some(value) = moved(&header.value, hosts, direction) {
+        if let Some(value) = rewrite_links(&header.value, hosts, direction) {
             header.value = value.into();
         }
     }
@@ -83,13 +83,15 @@ pub(crate) fn relink(
         return Body::Kept;
     }
     let name = coding::all_codings(&exchange.response_headers);
-    // A body that is not what it says is replayed as it stands, as it was recorded.
+    // A body that is not in its declared coding is replayed as recorded.
     let Some(body) = exchange.decoded_body_within(TEXT_BYTES_MAX, budget) else {
         return Body::NotSearched(name);
     };
-    let relinked = moved(&body, hosts, direction);
+    let relinked = rewrite_links(&body, hosts, direction);
     let text = relinked.as_deref().unwrap_or(&body);
-    let exchanged = direction.compared.then(|| schemes::exchanged(text));
+    let exchanged = direction
+        .exchanges_compared
+        .then(|| schemes::exchange_compared(text));
     let Some(text) = exchanged.flatten().or(relinked) else {
         return Body::Kept;
     };
@@ -104,8 +106,8 @@ pub(crate) fn relink(
     Body::Rewritten
 }
 
-/// The text with its links to `hosts` moved; none where there is nothing to change.
-fn moved(text: &[u8], hosts: &[String], direction: &Direction) -> Option<Vec<u8>> {
+/// Returns the text with its links to `hosts` rewritten, or `None` if nothing changes.
+fn rewrite_links(text: &[u8], hosts: &[String], direction: &Direction) -> Option<Vec<u8>> {
     let mut changed = Vec::with_capacity(text.len() + text.len() / 64);
     let mut copied = 0;
     let mut at = 0;
@@ -137,7 +139,7 @@ fn starts_with(text: &[u8], prefix: &[u8]) -> bool {
     text.len() >= prefix.len() && text[..prefix.len()].eq_ignore_ascii_case(prefix)
 }
 
-/// Whether a recorded host stands here, and no longer name.
+/// Whether a recorded host begins here and is not the prefix of a longer name.
 fn names_host(text: &[u8], hosts: &[String], default_port: &str) -> bool {
     let is_of_name =
         |byte: &u8| byte.is_ascii_alphanumeric() || b"-._:".contains(byte) || *byte >= 0x80;
@@ -172,7 +174,7 @@ mod tests {
             ("https://a.test/", None),
             ("http://", None),
         ] {
-            let found = moved(plain.as_bytes(), &hosts, &TO_HTTPS);
+            let found = rewrite_links(plain.as_bytes(), &hosts, &TO_HTTPS);
             assert_eq!(found.as_deref(), secure.map(str::as_bytes), "{plain}");
         }
     }
@@ -180,11 +182,11 @@ mod tests {
     #[test]
     fn links_are_moved_to_cleartext() {
         let hosts = ["a.test".to_owned()];
-        let found = moved(b"https://a.test/x https://b.test/", &hosts, &TO_HTTP);
+        let found = rewrite_links(b"https://a.test/x https://b.test/", &hosts, &TO_HTTP);
         assert_eq!(
             found.as_deref(),
             Some(&b"http://a.test/x https://b.test/"[..])
         );
-        assert!(moved(b"http://a.test/", &hosts, &TO_HTTP).is_none());
+        assert!(rewrite_links(b"http://a.test/", &hosts, &TO_HTTP).is_none());
     }
 }

@@ -1,25 +1,28 @@
-//! The schemes that scripts compare their page's with.
+//! The schemes that scripts compare their page's scheme with.
 
-/// What is compared, and what a page that became secure compares instead.
+/// Scheme texts, each with its replacement on a page that became secure.
 const SCHEMES: [(&[u8], &[u8]); 2] = [(b"http:", b"https:"), (b"https:", b"http:")];
 
-/// How comScore's beacons ask: for the fifth letter of the page's URL, which no longer is found.
+/// The test of comScore's beacons, for `s` as the fifth letter of the page's URL, replaced so that
+/// it fails.
 const FIFTH_LETTER: (&[u8], &[u8]) = (b"s", b"S");
 
-/// How Adobe's beacons ask: for where it stands in the page's scheme, in which it no longer is.
-const SEARCHED: [(&[u8], &[u8]); 2] = [(b"https", b"HTTPS"), (b"https:", b"HTTPS:")];
+/// The texts that Adobe's beacons search for in the page's scheme, replaced so that the search
+/// fails.
+const SEARCHED_SCHEMES: [(&[u8], &[u8]); 2] = [(b"https", b"HTTPS"), (b"https:", b"HTTPS:")];
 
-/// Quotes as scripts have them, and as scripts within texts of scripts do (tag managers').
+/// Quotes in scripts, and in texts in scripts (tag managers').
 const QUOTES: [&[u8]; 8] = [
     b"\"", b"'", b"\\\"", b"\\'", b"\\x22", b"\\x27", b"\\u0022", b"\\u0027",
 ];
 
 const EQUALS: [&[u8]; 3] = [b"=", b"\\x3d", b"\\u003d"];
 
-/// The text with `"https:"` and `"http:"` exchanged where either is compared with something, so that
-/// a script of a page that became secure still takes the branch, and asks the host, that was recorded:
-/// `"https:" == location.protocol ? "https://ssl" : "http://www"`. None where there is no such place.
-pub(crate) fn exchanged(text: &[u8]) -> Option<Vec<u8>> {
+/// Returns the text with `"https:"` and `"http:"` exchanged where a script compares with them, so
+/// that on a page that became secure it still takes the recorded branch and requests the recorded
+/// host: `"https:" == location.protocol ? "https://ssl" : "http://www"`. Returns `None` if there is
+/// no such place.
+pub(crate) fn exchange_compared(text: &[u8]) -> Option<Vec<u8>> {
     let mut changed = Vec::new();
     let mut copied = 0;
     let mut at = 0;
@@ -46,7 +49,9 @@ pub(crate) fn exchanged(text: &[u8]) -> Option<Vec<u8>> {
                 is_asked.then_some(&FIFTH_LETTER)
             })
             .or_else(|| {
-                let searched = SEARCHED.iter().find(|(old, _)| is_whole(old).is_some());
+                let searched = SEARCHED_SCHEMES
+                    .iter()
+                    .find(|(old, _)| is_whole(old).is_some());
                 searched.filter(|_| searches_scheme(before))
             });
         if let Some((old, new)) = new {
@@ -63,13 +68,12 @@ pub(crate) fn exchanged(text: &[u8]) -> Option<Vec<u8>> {
     Some(changed)
 }
 
-fn without_equals(text: &[u8]) -> Option<&[u8]> {
+fn strip_equals(text: &[u8]) -> Option<&[u8]> {
     EQUALS.iter().find_map(|equals| text.strip_suffix(*equals))
 }
 
 fn ends_in_comparison(before: &[u8]) -> bool {
-    without_equals(before)
-        .is_some_and(|left| without_equals(left).is_some() || left.ends_with(b"!"))
+    strip_equals(before).is_some_and(|left| strip_equals(left).is_some() || left.ends_with(b"!"))
 }
 
 fn begins_with_one(after: &[u8]) -> bool {
@@ -99,7 +103,7 @@ fn searches_scheme(before: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::exchanged;
+    use super::exchange_compared;
 
     #[test]
     fn schemes_are_exchanged_where_they_are_compared_and_only_there() {
@@ -145,7 +149,7 @@ mod tests {
             ("src.indexOf('https')", None),
             ("protocol.indexOf('http')", None),
         ] {
-            let found = exchanged(plain.as_bytes());
+            let found = exchange_compared(plain.as_bytes());
             assert_eq!(found.as_deref(), secure.map(str::as_bytes), "{plain}");
         }
     }

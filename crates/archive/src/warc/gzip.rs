@@ -8,24 +8,25 @@ use crate::error::Damage;
 
 pub use crate::coding::GZIP_MAGIC as MAGIC;
 
-/// Room for a member at first: most records of a page are smaller, and it doubles when it is full.
-const ROOM_BYTES_FIRST: usize = 32 << 10;
+/// The initial capacity for a member, bytes: most records of a page are smaller, and it doubles
+/// when full.
+const CAPACITY_BYTES_FIRST: usize = 32 << 10;
 
-/// Inflates member after member with one set of tables, which cost more to make than a typical
-/// record takes to inflate.
+/// Inflates members with shared tables, which cost more to create than a typical record takes to
+/// inflate.
 pub struct Inflater {
     raw: Decompress,
 }
 
 impl Inflater {
-    /// An inflater for any number of members.
+    /// Creates an inflater for any number of members.
     pub fn new() -> Self {
         Inflater {
             raw: Decompress::new(false),
         }
     }
 
-    /// Inflates the member at the beginning of `input`, its checksum and length verified.
+    /// Inflates the member at the beginning of `input` and verifies its checksum and length.
     ///
     /// Returns its content and the number of bytes that the member takes in `input`.
     pub fn member(
@@ -35,7 +36,7 @@ impl Inflater {
     ) -> Result<(Bytes, usize), Damage> {
         let head_bytes = head_length(input)?;
         let (mut content, deflated_bytes) = self.inflate(&input[head_bytes..], budget)?;
-        // Else each of 300,000 small records would keep the room that it was inflated in.
+        // Otherwise each of 300,000 small records would keep its initial capacity.
         content.shrink_to_fit();
         budget.spend(content.len() as u64)?;
         let end = head_bytes + deflated_bytes;
@@ -47,10 +48,10 @@ impl Inflater {
         Ok((Bytes::from(content), end + 8))
     }
 
-    /// Inflates a deflate stream; returns its content and the bytes that it takes in `input`.
+    /// Inflates a deflate stream; returns its content and its length in `input`.
     fn inflate(&mut self, input: &[u8], budget: &ReadBudget) -> Result<(Vec<u8>, usize), Damage> {
         self.raw.reset(false);
-        let mut content = Vec::with_capacity(ROOM_BYTES_FIRST);
+        let mut content = Vec::with_capacity(CAPACITY_BYTES_FIRST);
         loop {
             let (consumed, produced) = (self.raw.total_in() as usize, content.len());
             let status = self
@@ -70,7 +71,7 @@ impl Inflater {
                 return Err(cut_off());
             }
             if content.len() == content.capacity() {
-                // Room for one byte too many is enough to refuse a bomb.
+                // One byte beyond the budget is enough to detect a bomb.
                 let room = budget.bytes_left() - content.len() as u64 + 1;
                 content.reserve_exact((content.len() as u64).min(room) as usize);
             }
@@ -78,7 +79,7 @@ impl Inflater {
     }
 }
 
-/// The length of a member's head (RFC 1952, section 2.3).
+/// Returns the length of a member's head (RFC 1952, section 2.3).
 fn head_length(input: &[u8]) -> Result<usize, Damage> {
     const FIXED_BYTES: usize = 10;
     const DEFLATE: u8 = 8;
@@ -141,7 +142,7 @@ mod tests {
         Inflater::new().member(input, &mut ReadBudget::for_file(input.len() as u64))
     }
 
-    fn with_everything(content: &[u8], level: u32) -> Vec<u8> {
+    fn compress_with_all_fields(content: &[u8], level: u32) -> Vec<u8> {
         let builder = GzBuilder::new().filename("a").comment("b").extra(*b"cde");
         let mut encoder = builder.write(Vec::new(), Compression::new(level));
         encoder.write_all(content).unwrap();
@@ -157,13 +158,13 @@ mod tests {
         for length in [
             0,
             1,
-            ROOM_BYTES_FIRST - 1,
-            ROOM_BYTES_FIRST,
-            ROOM_BYTES_FIRST + 1,
+            CAPACITY_BYTES_FIRST - 1,
+            CAPACITY_BYTES_FIRST,
+            CAPACITY_BYTES_FIRST + 1,
             800_000,
         ] {
             for level in [0, 6] {
-                let member = with_everything(&content[..length], level);
+                let member = compress_with_all_fields(&content[..length], level);
                 let mut input = member.clone();
                 input.extend_from_slice(b"what follows");
                 let mut budget = ReadBudget::for_file(input.len() as u64);
@@ -179,14 +180,14 @@ mod tests {
     #[test]
     fn a_small_member_keeps_no_room_for_a_large_one() {
         let content = b"some content";
-        let (inflated, _) = inflate(&with_everything(content, 6)).unwrap();
+        let (inflated, _) = inflate(&compress_with_all_fields(content, 6)).unwrap();
         let room_bytes = inflated.try_into_mut().unwrap().capacity();
         assert_eq!(room_bytes, content.len());
     }
 
     #[test]
     fn every_cut_is_refused() {
-        let member = with_everything(b"some content, some content", 6);
+        let member = compress_with_all_fields(b"some content, some content", 6);
         for length in 0..member.len() {
             assert!(
                 matches!(inflate(&member[..length]), Err(Damage::Gzip(_))),
@@ -198,7 +199,7 @@ mod tests {
     #[test]
     fn every_flipped_bit_is_refused_or_harmless() {
         let content = b"some content, some content";
-        let member = with_everything(content, 6);
+        let member = compress_with_all_fields(content, 6);
         for bit in 0..member.len() * 8 {
             let mut damaged = member.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);

@@ -1,4 +1,5 @@
-//! HTTP messages as WARC blocks hold them: HTTP/1.1 form, whatever they were sent over.
+//! HTTP messages in WARC blocks, which have the form of HTTP/1.1 whatever protocol they were sent
+//! over.
 
 use std::ops::Range;
 
@@ -11,29 +12,29 @@ use crate::exchange::header::{self, Header};
 use crate::limits::HTTP_HEAD_BYTES_MAX;
 use crate::warc::record::{Colonless, line_end, parse_fields, trim_line};
 
-/// A request's or response's start line, fields and body.
+/// The start line, fields and body of a request or response.
 #[derive(Debug, Clone)]
 pub struct Message {
-    /// Without its line end.
+    /// The start line without its line end.
     pub start_line: String,
-    /// In order, as sent; lines without a colon are left out.
+    /// The fields in order, as sent; lines without a colon are left out.
     pub headers: Vec<Header>,
-    /// What follows the head, as it stands in the record.
+    /// The bytes after the head, as recorded.
     pub raw_body: Bytes,
 }
 
 /// The status line of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusLine {
-    /// `http/1.1`, `h2`, ... by the line alone.
+    /// The protocol (`http/1.1`, `h2`, ...) that the line states.
     pub protocol: &'static str,
-    /// 100 to 999.
+    /// The status code, 100 to 999.
     pub status: u16,
-    /// Empty where there is none.
+    /// The reason phrase; empty if there is none.
     pub reason: String,
 }
 
-/// Splits a block into its parts.
+/// Splits a block into start line, fields and body.
 pub fn parse(block: &Bytes) -> Result<Message, Damage> {
     let bounded = &block[..block.len().min(HTTP_HEAD_BYTES_MAX)];
     let end = match line_end(bounded, 0) {
@@ -45,7 +46,7 @@ pub fn parse(block: &Bytes) -> Result<Message, Damage> {
     };
     let start_line = String::from_utf8_lossy(trim_line(&block[..end])).into_owned();
     if end >= block.len() {
-        // A head without its empty line: some writers cut it off where there is no body.
+        // Some writers omit the empty line after the head if there is no body.
         return Ok(Message {
             start_line,
             headers: Vec::new(),
@@ -60,8 +61,8 @@ pub fn parse(block: &Bytes) -> Result<Message, Damage> {
     })
 }
 
-/// Splits a response and reads its status line. Some writers store the interim responses before the
-/// final one in the same block; these are passed over.
+/// Parses a response and its status line. Interim responses, which some writers store before the
+/// final one in the same block, are skipped.
 pub fn parse_response(block: &Bytes) -> Result<(Message, StatusLine), Damage> {
     let mut message = parse(block)?;
     let mut line = parse_status_line(&message.start_line)?;
@@ -72,26 +73,26 @@ pub fn parse_response(block: &Bytes) -> Result<(Message, StatusLine), Damage> {
     Ok((message, line))
 }
 
-/// Whether a status line with a version follows, in any case.
+/// Whether `block` begins with the version of a status line, in any case.
 pub fn begins_with_version(block: &[u8]) -> bool {
     const NAME: &[u8] = b"HTTP/";
     block.len() >= NAME.len() && block[..NAME.len()].eq_ignore_ascii_case(NAME)
 }
 
-/// Reads the head of a response, with the empty line that ends it: its status line and its fields
-/// as they stand in it.
+/// Parses the head of a response, including the empty line that ends it, into its status line and
+/// fields.
 pub fn response_head(head: &Bytes) -> Result<(StatusLine, Vec<Header>), Damage> {
     let message = parse(head)?;
     Ok((parse_status_line(&message.start_line)?, message.headers))
 }
 
-/// Reads `HTTP/1.1 200 OK` as Chromium does (`HttpResponseHeaders::ParseStatusLine`): the version in
-/// any case, any number of spaces behind it, and the reason and its space may lack. Only a status of
-/// three digits is taken, where Chromium makes up the status 200.
+/// Parses `HTTP/1.1 200 OK` as Chromium does (`HttpResponseHeaders::ParseStatusLine`): the version
+/// in any case, any number of spaces after it, and the reason with its space optional. Unlike
+/// Chromium, which assumes 200, it requires a status of three digits.
 pub fn parse_status_line(line: &str) -> Result<StatusLine, Damage> {
     let broken = || Damage::Http(format!("its status line is `{}`", cut(line)));
     let (version, rest) = line.split_once(' ').ok_or_else(broken)?;
-    let protocol = protocol_of(version).ok_or_else(broken)?;
+    let protocol = parse_protocol(version).ok_or_else(broken)?;
     let rest = rest.trim_start_matches(' ');
     let digits_end = rest.find(|letter: char| !letter.is_ascii_digit());
     let (status, reason) = rest.split_at(digits_end.unwrap_or(rest.len()));
@@ -107,9 +108,10 @@ pub fn parse_status_line(line: &str) -> Result<StatusLine, Damage> {
     }
 }
 
-/// The protocol of a version, as status lines and `WARC-Protocol` have it. Converters write a HAR's `h2` there; any other version
-/// of HTTP is 1.1 from 1.1 on and 1.0 before it, and so is none.
-pub fn protocol_of(version: &str) -> Option<&'static str> {
+/// Returns the protocol of a version in a status line or `WARC-Protocol`. Converters write a HAR's
+/// `h2` there; any other version of HTTP counts as 1.1 from 1.1 on, and as 1.0 below or without
+/// one.
+pub fn parse_protocol(version: &str) -> Option<&'static str> {
     let version = version.to_ascii_lowercase();
     let number = match version.as_str() {
         "h2" | "h3" => &version[1..],
@@ -131,7 +133,7 @@ pub fn protocol_of(version: &str) -> Option<&'static str> {
     })
 }
 
-/// Reads the method of `GET /path HTTP/1.1`.
+/// Parses the method of `GET /path HTTP/1.1`.
 pub fn parse_method(line: &str) -> Result<String, Damage> {
     let method = line.split(' ').next().unwrap_or("");
     let is_method = !method.is_empty()
@@ -147,12 +149,12 @@ pub fn parse_method(line: &str) -> Result<String, Damage> {
     }
 }
 
-/// The body of `message` with its transfer coding undone.
+/// Returns the body of `message` without transfer coding.
 ///
-/// Some recorders store the `Transfer-Encoding` field of a body that they have already decoded.
-/// So the body counts as chunked when it begins with a chunk's size line; when it does and breaks
-/// later, only a payload digest over the bytes as they stand proves that they were meant so.
-/// What is joined of several chunks is taken from `budget`.
+/// Some recorders store the `Transfer-Encoding` field of a body that they have already decoded. So
+/// the body counts as chunked only if it begins with a chunk's size line; if it does but is invalid
+/// later, only a payload digest of the recorded bytes proves that it was not chunked. A copy made
+/// from several chunks is spent from `budget`.
 pub fn decode_body(
     message: &Message,
     payload_digest: Option<&str>,
@@ -163,8 +165,8 @@ pub fn decode_body(
     }
     let is_loose = !is_size_line_strict(&message.raw_body);
     decode_chunks(&message.raw_body, budget).or_else(|damage| match payload_digest {
-        // A body that was decoded may begin with a number in a line of its own.
-        _ if is_loose && damage.is_of_message() => Ok(message.raw_body.clone()),
+        // A decoded body may begin with a number on a line of its own.
+        _ if is_loose && damage.is_message_damage() => Ok(message.raw_body.clone()),
         Some(recorded) if digest::compare(recorded, &message.raw_body) == Verdict::Equal => {
             Ok(message.raw_body.clone())
         }
@@ -172,19 +174,20 @@ pub fn decode_body(
     })
 }
 
-/// Whether the fields say that `body` is chunked and it begins like that.
+/// Whether the fields declare `body` chunked and it begins with a chunk.
 pub fn looks_chunked(headers: &[Header], body: &[u8]) -> bool {
     let coding = header::find(headers, "transfer-encoding").unwrap_or("");
     let last_coding = coding.rsplit(',').next().unwrap_or("").trim();
     last_coding.eq_ignore_ascii_case("chunked") && chunk_size(body, 0, true).is_some()
 }
 
-/// Undoes chunked transfer coding (RFC 9112, section 7.1); a body of one chunk is not copied.
+/// Decodes chunked transfer coding (RFC 9112, section 7.1); a body of one chunk is not copied.
 ///
-/// The chunks are gone through twice: a list of them would take five times the bytes of the smallest.
+/// The chunks are scanned twice, because a list of them would take five times the bytes of the
+/// smallest.
 fn decode_chunks(raw: &Bytes, budget: &mut ReadBudget) -> Result<Bytes, Damage> {
     let (mut only, mut count, mut body_bytes) = (0..0, 0, 0);
-    for chunk in Chunks::of(raw) {
+    for chunk in Chunks::compute(raw) {
         only = chunk?;
         count += 1;
         body_bytes += only.len();
@@ -192,26 +195,26 @@ fn decode_chunks(raw: &Bytes, budget: &mut ReadBudget) -> Result<Bytes, Damage> 
     if count < 2 {
         return Ok(raw.slice(only));
     }
-    budget.keep(body_bytes as u64)?;
+    budget.spend_memory(body_bytes as u64)?;
     let mut body = BytesMut::with_capacity(body_bytes);
-    for chunk in Chunks::of(raw) {
+    for chunk in Chunks::compute(raw) {
         body.extend_from_slice(&raw[chunk?]);
     }
     Ok(body.freeze())
 }
 
-/// Where the data of each chunk stand, up to the last one, which is empty: trailer fields may follow
-/// it, and nothing of them is replayed.
+/// An iterator over the position of each chunk's data, up to the last one, which is empty. Trailer
+/// fields after it are not replayed.
 struct Chunks<'a> {
     raw: &'a [u8],
-    /// Whether the first size line is not as it should be, so that others may be like it.
+    /// Whether the first size line is malformed but readable, so that others may be too.
     is_loose: bool,
     position: usize,
     is_over: bool,
 }
 
 impl<'a> Chunks<'a> {
-    fn of(raw: &'a [u8]) -> Self {
+    fn compute(raw: &'a [u8]) -> Self {
         Self {
             raw,
             is_loose: !is_size_line_strict(raw),
@@ -254,16 +257,16 @@ impl Iterator for Chunks<'_> {
     }
 }
 
-/// Whether the first line of `raw` is one of a chunk as it should be (RFC 9112, section 7.1).
+/// Whether `raw` begins with a well-formed size line (RFC 9112, section 7.1).
 fn is_size_line_strict(raw: &[u8]) -> bool {
     let end = raw.iter().position(|&byte| byte == b'\n');
     let begins = chunk_size(raw, 0, false).is_some();
     begins && end.is_some_and(|end| raw[..end].ends_with(b"\r"))
 }
 
-/// The size of the chunk whose size line begins at `start`, and where its data begins. The line may
-/// end with a line feed alone, as browsers read it; where it may be loose, white space or `0x` may
-/// stand before the digits, as C's `strtol` reads it, with which recorders do.
+/// Returns the size of the chunk whose size line begins at `start`, and the start of its data. The
+/// line may end with a line feed alone, as in browsers; if `may_be_loose`, white space or `0x` may
+/// precede the digits, as with C's `strtol`, which recorders use.
 fn chunk_size(raw: &[u8], start: usize, may_be_loose: bool) -> Option<(usize, usize)> {
     const SIZE_LINE_BYTES_MAX: usize = 4096; // a size is up to 16 digits; the rest is extensions
     let window = &raw[start..raw.len().min(start + SIZE_LINE_BYTES_MAX)];
@@ -292,7 +295,7 @@ fn cut(line: &str) -> String {
 mod tests {
     use super::*;
 
-    fn body_of(raw: &'static str, payload_digest: Option<&str>) -> Result<Bytes, Damage> {
+    fn decode(raw: &'static str, payload_digest: Option<&str>) -> Result<Bytes, Damage> {
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
         let message = parse(&Bytes::from(format!("{head}{raw}"))).unwrap();
         let mut budget = ReadBudget::for_file(raw.len() as u64);
@@ -302,10 +305,10 @@ mod tests {
     #[test]
     fn chunks_are_joined() {
         assert_eq!(
-            body_of("3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n", None).unwrap(),
+            decode("3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n", None).unwrap(),
             "abcde"
         );
-        assert_eq!(body_of("0\r\n\r\n", None).unwrap(), "");
+        assert_eq!(decode("0\r\n\r\n", None).unwrap(), "");
     }
 
     #[test]
@@ -315,7 +318,7 @@ mod tests {
             " 5\r\nhello\r\n 0\r\n\r\n",
             "\t0X5;x=y\r\nhello\r\n0\r\n\r\n",
         ] {
-            assert_eq!(body_of(raw, None).unwrap(), "hello", "{raw}");
+            assert_eq!(decode(raw, None).unwrap(), "hello", "{raw}");
         }
         for raw in [
             "-5\r\nhello\r\n0\r\n\r\n",
@@ -323,17 +326,17 @@ mod tests {
             " 5\r\nhello world",
             "0x5\nhello\n",
         ] {
-            assert_eq!(body_of(raw, None).unwrap(), raw);
+            assert_eq!(decode(raw, None).unwrap(), raw);
         }
-        // Among lines that are as they should be, one that is not is damage.
+        // After well-formed size lines, a malformed one is damage.
         let damaged = "3\r\nabc\r\n 2\r\nde\r\n0\r\n\r\n";
-        assert!(body_of(damaged, None).is_err());
+        assert!(decode(damaged, None).is_err());
     }
 
     #[test]
     fn bodies_that_were_decoded_before_stay() {
-        assert_eq!(body_of("<html>", None).unwrap(), "<html>");
-        assert_eq!(body_of("", None).unwrap(), "");
+        assert_eq!(decode("<html>", None).unwrap(), "<html>");
+        assert_eq!(decode("", None).unwrap(), "");
     }
 
     #[test]
@@ -345,11 +348,11 @@ mod tests {
             "ffffffffffffffff\r\na",
         ] {
             assert!(
-                matches!(body_of(raw, None), Err(Damage::Chunked { .. })),
+                matches!(decode(raw, None), Err(Damage::Chunked { .. })),
                 "{raw}"
             );
             let digest = digest::sha1_base32(&[raw.as_bytes()]);
-            assert_eq!(body_of(raw, Some(&digest)).unwrap(), raw);
+            assert_eq!(decode(raw, Some(&digest)).unwrap(), raw);
         }
     }
 

@@ -1,4 +1,4 @@
-//! WARC files: members and records, as they stand in a file, paired to exchanges.
+//! WARC files: gzip members, records, and their pairing to exchanges.
 
 pub(crate) mod gzip;
 pub(crate) mod http1;

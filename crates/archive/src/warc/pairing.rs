@@ -1,4 +1,5 @@
-//! From records to exchanges: responses joined with their requests, revisits with their originals.
+//! Builds exchanges from records: joins responses with their requests, and revisits with their
+//! originals.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -18,8 +19,7 @@ use crate::warc::requests::Requests;
 use crate::warc::source::{Located, WarcFile};
 use crate::whole;
 
-/// Revisits by way of which an original is found: a writer refers to the original, and a later one
-/// to what an earlier one wrote.
+/// The most revisits in a chain to an original: a writer may refer to what an earlier one wrote.
 const REVISITS_MAX: usize = 20;
 
 /// The exchanges of the files read so far.
@@ -27,18 +27,18 @@ const REVISITS_MAX: usize = 20;
 pub struct Index {
     exchanges: Vec<Exchange>,
     notes: Vec<Note>,
-    /// What was put right, a sentence each.
+    /// What was corrected, one sentence each.
     altered: Vec<String>,
-    /// The broken answers that are left out, with their notes.
+    /// The invalid responses that were left out, with their notes.
     broken: Vec<(Url, String)>,
-    /// Whether this project wrote the files, which has checked what it wrote.
+    /// Whether this project wrote the files and has checked their exchanges.
     is_ours: bool,
     screenshot: Option<Screenshot>,
-    /// Revisits whose originals were not met yet, by their positions in `exchanges`.
+    /// Revisits whose originals have not been read yet, by their positions in `exchanges`.
     revisits: BTreeMap<usize, Revisit>,
-    /// Where the answers of 304 stand, by their positions.
+    /// Responses with status 304, by their positions.
     not_modified: HashMap<usize, Note>,
-    /// Positions in `exchanges` by what a revisit refers to.
+    /// Positions in `exchanges` by the keys that a revisit refers to.
     by_record_id: HashMap<String, usize>,
     by_payload_digest: HashMap<String, usize>,
     by_url_and_date: HashMap<(Url, Option<i64>), usize>,
@@ -46,21 +46,21 @@ pub struct Index {
     without_digest: Vec<usize>,
 }
 
-/// What a file's exchanges are, and what of it is left out or put right.
+/// The exchanges of a file, and what was left out or corrected.
 pub struct Found {
-    /// In the order of their responses.
+    /// The exchanges in the order of their responses.
     pub exchanges: Vec<Exchange>,
-    /// What is left out.
+    /// Notes on what was left out.
     pub notes: Vec<Note>,
-    /// What is put right.
+    /// What was corrected, one sentence each.
     pub altered: Vec<String>,
-    /// The broken answers of what is left out, with their notes.
+    /// The invalid responses that were left out, with their notes.
     pub broken: Vec<(Url, String)>,
-    /// The first one.
+    /// The first screenshot.
     pub screenshot: Option<Screenshot>,
 }
 
-/// A revisit that waits for its original.
+/// A revisit whose original has not been read yet.
 #[derive(Debug)]
 struct Revisit {
     record: Record,
@@ -76,7 +76,7 @@ impl Revisit {
 }
 
 impl Index {
-    /// An index of files; `is_ours` are those that this project wrote.
+    /// Creates an index; `is_ours` if this project wrote the files.
     pub fn new(is_ours: bool) -> Self {
         Self {
             is_ours,
@@ -84,7 +84,7 @@ impl Index {
         }
     }
 
-    /// Adds the exchanges of one file.
+    /// Adds the exchanges of a file.
     pub fn add(
         &mut self,
         file: &WarcFile,
@@ -108,7 +108,7 @@ impl Index {
                 "request" | "metadata" | "warcinfo" => Ok(None),
                 kind => Ok(Some(format!("`{kind}` records are not used"))),
             };
-            let damaged = |reason| file.damaged(located.number, located.offset, reason);
+            let damaged = |reason| file.damage_error(located.number, located.offset, reason);
             if let Some(message) = result.map_err(damaged)? {
                 self.notes.push(place(&message));
             }
@@ -116,18 +116,18 @@ impl Index {
         Ok(())
     }
 
-    /// All that was found, once all files are read: revisits have their originals' bodies, wherever
-    /// these stand.
+    /// Returns the result after all files are read, with the bodies of originals in their revisits,
+    /// whatever their order.
     pub fn finish(mut self, budget: &mut ReadBudget) -> Result<Found, Error> {
-        self.digest_the_others();
-        let by_url = self.originals_by_url(&self.revisits);
+        self.digest_undigested();
+        let by_url = self.find_originals_by_url(&self.revisits);
         let originals: Vec<Option<usize>> = self
             .revisits
             .iter()
             .map(|(position, revisit)| {
-                let original = self.original_of(&revisit.record);
+                let original = self.find_original(&revisit.record);
                 let url = &self.exchanges[*position].url;
-                original.or_else(|| self.original_by_url(revisit, url, &by_url))
+                original.or_else(|| self.find_original_by_url(revisit, url, &by_url))
             })
             .collect();
         let mut left_out = HashMap::new();
@@ -156,11 +156,11 @@ impl Index {
             }
             self.exchanges[position] = exchange;
         }
-        self.take_out(&left_out);
+        self.remove(&left_out);
         left_out.clear();
         let alone = match self.is_ours {
             true => Vec::new(),
-            false => whole::alone_not_modified(&self.exchanges),
+            false => whole::find_lone_not_modified(&self.exchanges),
         };
         for (position, _) in alone
             .into_iter()
@@ -170,7 +170,7 @@ impl Index {
             let index = self.exchanges[position].index;
             left_out.extend(self.not_modified.remove(&index).map(|note| (index, note)));
         }
-        self.take_out(&left_out);
+        self.remove(&left_out);
         for (index, exchange) in self.exchanges.iter_mut().enumerate() {
             exchange.index = index;
         }
@@ -183,8 +183,8 @@ impl Index {
         })
     }
 
-    /// Takes exchanges out by their numbers so far, each with its note.
-    fn take_out(&mut self, left_out: &HashMap<usize, Note>) {
+    /// Removes the exchanges at these positions, each with its note.
+    fn remove(&mut self, left_out: &HashMap<usize, Note>) {
         self.exchanges
             .retain(|exchange| !left_out.contains_key(&exchange.index));
         let mut notes: Vec<&Note> = left_out.values().collect();
@@ -194,9 +194,9 @@ impl Index {
         self.notes.extend(notes.into_iter().cloned());
     }
 
-    /// The last answers with a body of the URLs that revisits name, and of their own where a server
-    /// said that nothing changed.
-    fn originals_by_url(&self, revisits: &BTreeMap<usize, Revisit>) -> HashMap<Url, usize> {
+    /// Finds the last response with a body of each URL that revisits name, and of their own URLs if
+    /// a server answered "not modified".
+    fn find_originals_by_url(&self, revisits: &BTreeMap<usize, Revisit>) -> HashMap<Url, usize> {
         let referred = revisits
             .values()
             .filter_map(|each| referred_url(&each.record));
@@ -212,14 +212,14 @@ impl Index {
         found.map(|(at, each)| (each.url.clone(), at)).collect()
     }
 
-    /// Remembers what is broken; returns the note.
+    /// Adds an invalid response and returns its note.
     fn leave_out(&mut self, url: &Url, reason: &str) -> String {
         let note = format!("{url}: {reason}");
         self.broken.push((url.clone(), note.clone()));
         note
     }
 
-    /// Has an exchange checked where nobody did; the error says why it is left out.
+    /// Checks an exchange, unless this project wrote it; the error states why it is left out.
     fn check(&mut self, exchange: &mut Exchange, budget: &mut ReadBudget) -> Result<(), String> {
         if self.is_ours {
             return Ok(());
@@ -232,7 +232,7 @@ impl Index {
         Ok(())
     }
 
-    /// Takes a screenshot; false where the record is none.
+    /// Stores a screenshot; returns false if the record is not one.
     fn take_screenshot(&mut self, record: &Record) -> bool {
         let uri = record.uri_field("WARC-Target-URI").unwrap_or("");
         let is_one = record.kind() == "resource" && uri.starts_with(screenshot::URI_PREFIX);
@@ -245,7 +245,7 @@ impl Index {
         is_one
     }
 
-    /// Adds a response; returns a note where something of it is left out.
+    /// Adds a response; returns a note if a part of it is left out.
     fn add_response(
         &mut self,
         located: &Located,
@@ -289,15 +289,15 @@ impl Index {
             return Ok(Some(self.leave_out(&exchange.url, &reason)));
         }
         if exchange.status == 304 {
-            let note = format!("{}: {}", exchange.url, whole::ALONE_NOT_MODIFIED);
+            let note = format!("{}: {}", exchange.url, whole::LONE_NOT_MODIFIED);
             self.not_modified.insert(self.exchanges.len(), place(&note));
         }
         self.push(record, exchange);
         Ok(None)
     }
 
-    /// Adds a revisit: the response that it refers to, under its own URL, with its own fields
-    /// where it has some.
+    /// Adds a revisit: the response that it refers to, under the revisit's own URL, and with its
+    /// own fields if it has any.
     fn add_revisit(
         &mut self,
         located: &Located,
@@ -318,7 +318,7 @@ impl Index {
         if let Err(reason) = requests.join(located, &mut exchange, budget)? {
             return Ok(Some(self.leave_out(&exchange.url, &reason)));
         }
-        if let Some(original) = self.original_of(record) {
+        if let Some(original) = self.find_original(record) {
             let original = &self.exchanges[original];
             fill_revisit(&mut exchange, original, has_head, budget)?;
             if let Err(reason) = self.check(&mut exchange, budget) {
@@ -336,11 +336,11 @@ impl Index {
         Ok(None)
     }
 
-    /// The response that a revisit refers to, by way of other revisits, too; none where it was not
-    /// met yet.
-    fn original_of<'a>(&'a self, mut record: &'a Record) -> Option<usize> {
+    /// Returns the position of the response that a revisit refers to, also through other revisits,
+    /// or `None` if it has not been read yet.
+    fn find_original<'a>(&'a self, mut record: &'a Record) -> Option<usize> {
         for _ in 0..REVISITS_MAX {
-            let found = self.named_by(record)?;
+            let found = self.find_named(record)?;
             let Some(revisit) = self.revisits.get(&found) else {
                 return Some(found);
             };
@@ -349,7 +349,7 @@ impl Index {
         None
     }
 
-    fn named_by(&self, record: &Record) -> Option<usize> {
+    fn find_named(&self, record: &Record) -> Option<usize> {
         let by_id = record
             .uri_field("WARC-Refers-To")
             .and_then(|id| self.by_record_id.get(id));
@@ -360,15 +360,15 @@ impl Index {
             self.by_url_and_date.get(&(referred_url(record)?, date))
         };
         let by_digest = || {
-            let digest = digest::spelt_alike(record.field("WARC-Payload-Digest")?);
+            let digest = digest::normalize(record.field("WARC-Payload-Digest")?);
             self.by_payload_digest.get(&digest)
         };
         by_id.or_else(by_uri).or_else(by_digest).copied()
     }
 
-    /// The response from the URL that a revisit names with another date or none, unless it has
-    /// another digest; from its own URL where the server said that nothing changed.
-    fn original_by_url(
+    /// Returns the response of the URL that a revisit names, if the date differs or is missing and
+    /// the digest does not contradict; that of its own URL if the server answered "not modified".
+    fn find_original_by_url(
         &self,
         revisit: &Revisit,
         url: &Url,
@@ -385,15 +385,15 @@ impl Index {
         referred.filter(is_it).or_else(own)
     }
 
-    /// Digests the bodies of responses whose records have no digest, where a revisit asks for one.
-    fn digest_the_others(&mut self) {
+    /// Computes digests for responses whose records have none, if a revisit refers to one.
+    fn digest_undigested(&mut self) {
         let revisits = self.revisits.values();
         let wanted = revisits.filter_map(|each| each.record.field("WARC-Payload-Digest"));
         let algorithms: BTreeSet<String> = wanted.filter_map(digest::algorithm).collect();
         for algorithm in algorithms {
             for &position in &self.without_digest {
                 let body = &self.exchanges[position].body;
-                let Some(digest) = digest::of(&algorithm, body) else {
+                let Some(digest) = digest::compute(&algorithm, body) else {
                     continue;
                 };
                 self.by_payload_digest.entry(digest).or_insert(position);
@@ -410,7 +410,7 @@ impl Index {
         if record.kind() != "revisit" {
             match record.field("WARC-Payload-Digest") {
                 Some(recorded) => {
-                    let digest = digest::spelt_alike(recorded);
+                    let digest = digest::normalize(recorded);
                     self.by_payload_digest.entry(digest).or_insert(index);
                 }
                 None => self.without_digest.push(index),
@@ -427,26 +427,26 @@ fn referred_url(record: &Record) -> Option<Url> {
     record.uri_field("WARC-Refers-To-Target-URI")?.parse().ok()
 }
 
-/// Fills in what a revisit has of its original: the body, and all else where it has nothing itself.
+/// Completes a revisit from its original: the body, and the head if the revisit has none.
 fn fill_revisit(
     exchange: &mut Exchange,
     original: &Exchange,
     has_head: bool,
     budget: &mut ReadBudget,
 ) -> Result<(), Damage> {
-    // A 304 answers only who has the body already; a browser without a cache needs it.
+    // Only a client with the body can use a 304; a browser with an empty cache needs the body.
     if !has_head || exchange.status == 304 {
         exchange.status = original.status;
         exchange.reason.clone_from(&original.reason);
         exchange.response_headers = original.response_headers.clone();
-        budget.keep_fields(&exchange.response_headers)?;
-        budget.keep(exchange.reason.len() as u64)?;
+        budget.spend_fields(&exchange.response_headers)?;
+        budget.spend_memory(exchange.reason.len() as u64)?;
     }
     exchange.body = original.body.clone();
     Ok(())
 }
 
-/// The record's URL, or why it is left out.
+/// Returns the record's URL, or why it is left out.
 fn target_url(record: &Record) -> Result<Url, String> {
     let uri = record.uri_field("WARC-Target-URI").ok_or_else(|| {
         let id = record.uri_field("WARC-Record-ID").unwrap_or("");
@@ -458,7 +458,7 @@ fn target_url(record: &Record) -> Result<Url, String> {
     uri.parse::<Url>().map_err(|error| error.to_string())
 }
 
-/// An exchange with what the record's own fields say; a GET until its request is known.
+/// Creates an exchange from the record's own fields; the method is GET until its request is known.
 fn new_exchange(record: &Record, url: Url) -> Exchange {
     let fields = record.fields.iter();
     let fields = fields.filter(|field| field.is("WARC-Protocol"));
@@ -477,7 +477,7 @@ fn new_exchange(record: &Record, url: Url) -> Exchange {
             .field("WARC-IP-Address")
             .and_then(|address| address.parse().ok()),
         protocol: protocols
-            .find_map(|name| http1::protocol_of(name.trim()))
+            .find_map(|name| http1::parse_protocol(name.trim()))
             .unwrap_or_default()
             .to_owned(),
         recorded_at_unix_ms: record.field("WARC-Date").and_then(timestamp::parse),
@@ -486,14 +486,14 @@ fn new_exchange(record: &Record, url: Url) -> Exchange {
     }
 }
 
-/// Fills in what the record's HTTP message says; returns why it cannot be read, if it cannot.
+/// Fills in the record's HTTP message; the inner error states why it cannot be parsed.
 fn fill_response(
     exchange: &mut Exchange,
     record: &Record,
     budget: &mut ReadBudget,
 ) -> Result<Result<(), String>, Damage> {
     match read_response(exchange, record, budget) {
-        Err(damage) if damage.is_of_message() => Ok(Err(damage.to_string())),
+        Err(damage) if damage.is_message_damage() => Ok(Err(damage.to_string())),
         read => read.map(Ok),
     }
 }
@@ -504,7 +504,7 @@ fn read_response(
     budget: &mut ReadBudget,
 ) -> Result<(), Damage> {
     let (message, line) = http1::parse_response(&record.block)?;
-    budget.keep_fields(&message.headers)?;
+    budget.spend_fields(&message.headers)?;
     let digest = record.field("WARC-Payload-Digest");
     exchange.body = http1::decode_body(&message, digest, budget)?;
     exchange.status = line.status;

@@ -1,4 +1,4 @@
-//! WARC records (ISO 28500:2017, WARC 1.0 and 1.1), cut out of the bytes that hold them.
+//! WARC records (ISO 28500:2017, WARC 1.0 and 1.1), parsed from bytes.
 
 use bytes::{Bytes, BytesMut};
 
@@ -6,7 +6,7 @@ use crate::error::Damage;
 use crate::exchange::header::{self, Header};
 use crate::limits::{HEAD_FIELDS_MAX, WARC_HEAD_BYTES_MAX};
 
-/// One record: its named fields and its block.
+/// A record: its named fields and its block.
 #[derive(Debug, Clone)]
 pub struct Record {
     /// The record's own fields, in order.
@@ -16,13 +16,13 @@ pub struct Record {
 }
 
 impl Record {
-    /// The first field called `name`, in any case, as text.
+    /// Returns the first field called `name`, in any case, as text.
     pub fn field(&self, name: &str) -> Option<&str> {
         header::find(&self.fields, name)
     }
 
-    /// The field's value without the angle brackets that some writers put around URIs (WARC 1.0
-    /// shows them in its grammar, section 4 of its errata takes them back).
+    /// Returns the field's value without the angle brackets that some writers put around URIs (WARC
+    /// 1.0 has them in its grammar, section 4 of its errata removes them).
     pub fn uri_field(&self, name: &str) -> Option<&str> {
         let value = self.field(name)?;
         Some(
@@ -33,13 +33,13 @@ impl Record {
         )
     }
 
-    /// `WARC-Type`.
+    /// Returns `WARC-Type`.
     pub fn kind(&self) -> &str {
         self.field("WARC-Type").unwrap_or("")
     }
 }
 
-/// Reads the record at the beginning of `input`; returns it and the bytes that it takes.
+/// Parses the record at the beginning of `input`; returns it and its length.
 pub fn parse(input: &Bytes) -> Result<(Record, usize), Damage> {
     const VERSION_BYTES_MAX: usize = 10; // `WARC/1.1` with its line end
     let first_bytes = &input[..input.len().min(VERSION_BYTES_MAX)];
@@ -84,19 +84,19 @@ fn content_length(fields: &[Header]) -> Result<u64, Damage> {
     }
 }
 
-/// What becomes of a line without a colon.
+/// The treatment of a header line without a colon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colonless {
-    /// It is damage: WARC writers do not make such lines.
+    /// Such a line is damage: WARC writers do not produce it.
     Refuse,
-    /// It is left out: some servers send such lines, and browsers pass over them.
+    /// Such a line is left out: some servers send it, and browsers skip it.
     Skip,
 }
 
-/// Reads fields from `start` up to and including the empty line that ends them.
+/// Parses fields from `start` up to and including the empty line that ends them.
 ///
 /// Returns them and the position after that line. Lines that begin with white space continue the
-/// one before (both WARC 1.0 and old HTTP servers fold lines).
+/// previous one (both WARC 1.0 and old HTTP servers fold lines).
 pub fn parse_fields(
     input: &Bytes,
     start: usize,
@@ -113,7 +113,7 @@ pub fn parse_fields(
     for _ in 0..=HEAD_FIELDS_MAX {
         let end = line_end(bounded, position).ok_or_else(unended)?;
         let line = input.slice(position..end);
-        let line = without_breaks(line.slice_ref(trim_line(&line)));
+        let line = replace_breaks(line.slice_ref(trim_line(&line)));
         if line.is_empty() {
             return Ok((fields, end));
         }
@@ -133,7 +133,7 @@ pub fn parse_fields(
     })
 }
 
-/// `None` if the line has no colon or nothing before it.
+/// Parses a field, or returns `None` if the line has no colon or nothing before it.
 fn parse_field(line: &Bytes) -> Option<Header> {
     let colon = line.iter().position(|&byte| byte == b':')?;
     let name = String::from_utf8_lossy(line[..colon].trim_ascii()).into_owned();
@@ -146,7 +146,7 @@ fn parse_field(line: &Bytes) -> Option<Header> {
     (!name.is_empty()).then_some(Header { name, value })
 }
 
-/// Appends a continuation line, without copying what grew before.
+/// Appends a continuation line in amortised constant time per byte.
 fn append(field: &mut Header, continuation: &[u8]) {
     if continuation.is_empty() {
         return;
@@ -159,8 +159,9 @@ fn append(field: &mut Header, continuation: &[u8]) {
     field.value = value.freeze();
 }
 
-/// The line with a space for every CR and NUL in it, as RFC 9110 section 5.5 asks of recipients.
-fn without_breaks(line: Bytes) -> Bytes {
+/// Returns the line with a space for every CR and NUL, as RFC 9110 section 5.5 requires of
+/// recipients.
+fn replace_breaks(line: Bytes) -> Bytes {
     if !line.iter().any(|byte| matches!(byte, b'\r' | b'\0')) {
         return line;
     }
@@ -175,7 +176,7 @@ fn without_breaks(line: Bytes) -> Bytes {
         .collect()
 }
 
-/// The position after the line that begins at `start`.
+/// Returns the position after the line that begins at `start`.
 pub fn line_end(input: &[u8], start: usize) -> Option<usize> {
     input[start..]
         .iter()
@@ -183,7 +184,7 @@ pub fn line_end(input: &[u8], start: usize) -> Option<usize> {
         .map(|end| start + end + 1)
 }
 
-/// A line without its CRLF or LF.
+/// Returns a line without its CRLF or LF.
 pub fn trim_line(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)

@@ -1,4 +1,4 @@
-//! The recorded requests of one file, and which response each belongs to.
+//! Joins the recorded requests of a file with their responses.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,18 +13,18 @@ use crate::warc::http1;
 use crate::warc::record::Record;
 use crate::warc::source::{Located, WarcFile};
 
-/// The requests of one file, by what joins them with responses.
+/// The requests of one file, indexed by what joins them with responses.
 #[derive(Default)]
 pub struct Requests {
-    /// None of those that are joined; why one cannot be read.
+    /// The requests; `None` after joining, or an error if one cannot be parsed.
     requests: Vec<Option<Result<Request, String>>>,
-    /// By the request's own id, and by the ids of the records that it was concurrent to.
+    /// Positions in `requests` by the request's own id and the ids of its concurrent records.
     by_id: HashMap<String, usize>,
     by_concurrent_id: HashMap<String, usize>,
-    /// By target URI and the record's number; those that are joined go when they are met again.
+    /// Positions by target URI and record number; joined ones are removed when next met.
     by_uri: HashMap<String, BTreeMap<u64, usize>>,
     metadata: Vec<Metadata>,
-    /// Positions in `metadata` by the ids that its records are concurrent to.
+    /// Positions in `metadata` by the ids of concurrent records.
     metadata_by_id: HashMap<String, usize>,
 }
 
@@ -38,7 +38,7 @@ struct Request {
 impl Request {
     fn read(record: &Record, budget: &mut ReadBudget) -> Result<Self, Damage> {
         let message = http1::parse(&record.block)?;
-        budget.keep_fields(&message.headers)?;
+        budget.spend_fields(&message.headers)?;
         let digest = record.field("WARC-Payload-Digest");
         Ok(Self {
             body: http1::decode_body(&message, digest, budget)?,
@@ -48,7 +48,7 @@ impl Request {
     }
 }
 
-/// What a metadata record says of its exchange.
+/// A metadata record's description of its exchange.
 #[derive(Default)]
 struct Metadata {
     time_to_first_byte_ms: Option<f64>,
@@ -64,7 +64,7 @@ impl Requests {
     ) -> Result<Self, Error> {
         let mut requests = Requests::default();
         for located in records {
-            let damaged = |reason| file.damaged(located.number, located.offset, reason);
+            let damaged = |reason| file.damage_error(located.number, located.offset, reason);
             match located.record.kind() {
                 "request" => requests.add(located, budget).map_err(damaged)?,
                 "metadata" => requests.add_metadata(&located.record),
@@ -83,7 +83,7 @@ impl Requests {
             return Ok(()); // dns:, whois: and the like
         }
         let request = match Request::read(record, budget) {
-            Err(damage) if damage.is_of_message() => Err(damage.to_string()),
+            Err(damage) if damage.is_message_damage() => Err(damage.to_string()),
             read => Ok(read?),
         };
         let position = self.requests.len();
@@ -101,7 +101,7 @@ impl Requests {
         Ok(())
     }
 
-    /// Reads the initiator, and the time to first byte of this project's own metadata records.
+    /// Reads the initiator and, from this project's own metadata records, the time to first byte.
     fn add_metadata(&mut self, record: &Record) {
         let mut found = Metadata::default();
         for line in record.block.split(|&byte| byte == b'\n') {
@@ -122,9 +122,9 @@ impl Requests {
         self.metadata.push(found);
     }
 
-    /// Moves the request of the response `located` into `exchange`: the one that names it or is
-    /// named by it, else the nearest one left with the same target URI. Returns why it cannot be
-    /// read, if it cannot: nothing is then known of what was asked.
+    /// Moves the request of the response `located` into `exchange`: the one that is linked to it by
+    /// id, else the nearest remaining one with the same target URI. The inner error states why it
+    /// cannot be parsed, so that the request is unknown.
     pub fn join(
         &mut self,
         located: &Located,
@@ -135,15 +135,15 @@ impl Requests {
         let id = record.uri_field("WARC-Record-ID").unwrap_or("");
         if let Some(&position) = self.metadata_by_id.get(id) {
             let metadata = &self.metadata[position];
-            // One record may speak of many responses, and each keeps its own copy.
-            budget.keep(metadata.initiator.as_ref().map_or(0, String::len) as u64)?;
+            // One record may describe many responses, and each has its own copy.
+            budget.spend_memory(metadata.initiator.as_ref().map_or(0, String::len) as u64)?;
             exchange.time_to_first_byte_ms = metadata.time_to_first_byte_ms;
             exchange.initiator.clone_from(&metadata.initiator);
         }
         let named = || concurrent_ids(record).find_map(|id| self.by_id.get(&id).copied());
         let by_id = self.by_concurrent_id.get(id).copied().or_else(named);
         let by_id = by_id.filter(|&position| self.requests[position].is_some());
-        let position = by_id.or_else(|| self.nearest(located));
+        let position = by_id.or_else(|| self.take_nearest(located));
         let request = position.and_then(|position| self.requests[position].take());
         Ok(match request {
             Some(Ok(request)) => {
@@ -157,7 +157,7 @@ impl Requests {
         })
     }
 
-    fn nearest(&mut self, located: &Located) -> Option<usize> {
+    fn take_nearest(&mut self, located: &Located) -> Option<usize> {
         let candidates = self
             .by_uri
             .get_mut(located.record.uri_field("WARC-Target-URI")?)?;
@@ -165,10 +165,10 @@ impl Requests {
         loop {
             let before = candidates.range(..number).next_back();
             let behind = candidates.range(number..).next();
-            // Of two that are as near, the one before.
+            // If two are equally near, the earlier one.
             let both = before.into_iter().chain(behind);
             let (&at, &position) = both.min_by_key(|(other, _)| other.abs_diff(number))?;
-            // Each goes when it is looked at, so that a file with one URI takes no longer.
+            // Each is removed when examined, so that a file with only one URI takes linear time.
             candidates.remove(&at);
             if self.requests[position].is_some() {
                 return Some(position);

@@ -1,4 +1,4 @@
-//! The records of one WARC file, plain or gzip, each with its place in the file.
+//! The records of one WARC file, plain or gzip, with their positions.
 
 use bytes::Bytes;
 
@@ -9,23 +9,23 @@ use crate::warc::gzip::{self, Inflater};
 use crate::warc::http1;
 use crate::warc::record::{self, Record};
 
-/// A record and where it stands.
+/// A record and its position.
 #[derive(Debug, Clone)]
 pub struct Located {
     /// The record.
     pub record: Record,
-    /// Its number in the file, from 0.
+    /// The record's number in the file, counted from 0.
     pub number: u64,
-    /// Where it, or the gzip member that holds it, begins in the file, bytes.
+    /// The offset of the record, or of its gzip member, in the file, bytes.
     pub offset: u64,
 }
 
-/// One WARC file's name and content, the latter mapped or inflated.
+/// The name and content of a WARC file, mapped or inflated.
 #[derive(Debug, Clone)]
 pub struct WarcFile {
-    /// For messages; a member of a WACZ as `FILE!member`.
+    /// The name for messages; a member of a WACZ as `FILE!member`.
     pub name: String,
-    /// As in the file system or the zip entry.
+    /// The content as stored in the file system or the zip entry.
     pub content: Bytes,
     /// Whether the container's checksum covers the content.
     pub is_checked: bool,
@@ -34,8 +34,8 @@ pub struct WarcFile {
 impl WarcFile {
     /// Reads all records.
     ///
-    /// Gzip members and zip entries carry checksums. A plain file has none, so there the records'
-    /// own digests are verified, where they have any.
+    /// Gzip members and zip entries have checksums. A plain file has none, so the records' own
+    /// digests are verified, if there are any.
     pub fn records(&self, budget: &mut ReadBudget) -> Result<Vec<Located>, Error> {
         let mut records = Vec::new();
         if !self.content.starts_with(gzip::MAGIC) {
@@ -48,7 +48,7 @@ impl WarcFile {
         let mut inflater = Inflater::new();
         let mut offset = 0;
         while offset < self.content.len() {
-            let damaged = |reason| self.damaged(records.len() as u64, offset as u64, reason);
+            let damaged = |reason| self.damage_error(records.len() as u64, offset as u64, reason);
             let member = inflater.member(&self.content[offset..], budget);
             let (content, bytes) = member.map_err(damaged)?;
             self.cut(&content, Some(offset as u64), &mut records, budget)?;
@@ -57,7 +57,7 @@ impl WarcFile {
         Ok(records)
     }
 
-    /// Compares a record's digests with its bytes; says how many there were to compare.
+    /// Compares a record's digests with its bytes; returns their number.
     pub fn verify(&self, located: &Located) -> Result<usize, Error> {
         let record = &located.record;
         let damaged = |what, recorded: &str, found| {
@@ -66,7 +66,7 @@ impl WarcFile {
                 recorded: recorded.to_owned(),
                 found,
             };
-            self.damaged(located.number, located.offset, reason)
+            self.damage_error(located.number, located.offset, reason)
         };
         let mut compared = 0;
         if let Some(recorded) = record.field("WARC-Block-Digest") {
@@ -86,8 +86,8 @@ impl WarcFile {
         }
     }
 
-    /// An error about the record `number`.
-    pub fn damaged(&self, number: u64, offset: u64, reason: Damage) -> Error {
+    /// Returns an error about the record `number`.
+    pub fn damage_error(&self, number: u64, offset: u64, reason: Damage) -> Error {
         Error::Damaged {
             file: self.name.clone(),
             record: number,
@@ -96,7 +96,7 @@ impl WarcFile {
         }
     }
 
-    /// Cuts `content` into records; their offset is that of the member, where there is one.
+    /// Splits `content` into records; `member` is the offset of their gzip member, if any.
     fn cut(
         &self,
         content: &Bytes,
@@ -108,10 +108,10 @@ impl WarcFile {
         while position < content.len() {
             let number = records.len() as u64;
             let offset = member.unwrap_or(position as u64);
-            let damaged = |reason| self.damaged(number, offset, reason);
+            let damaged = |reason| self.damage_error(number, offset, reason);
             budget.take_record().map_err(damaged)?;
             let (record, bytes) = record::parse(&content.slice(position..)).map_err(damaged)?;
-            budget.keep_fields(&record.fields).map_err(damaged)?;
+            budget.spend_fields(&record.fields).map_err(damaged)?;
             records.push(Located {
                 record,
                 number,
@@ -123,10 +123,10 @@ impl WarcFile {
     }
 }
 
-/// Compares a payload digest; `None` where the payload is not in this record.
+/// Compares a payload digest; returns `None` if the payload is not in this record.
 ///
-/// Writers take the payload of a chunked response either as it stands or decoded (the standard
-/// wants the latter, most do the former), so either may match.
+/// Writers digest the payload of a chunked response either as recorded or decoded (the standard
+/// requires the latter, most do the former), so either may match.
 fn compare_payload(record: &Record, recorded: &str) -> Option<Verdict> {
     if !matches!(record.kind(), "response" | "request") {
         return (record.kind() == "resource").then(|| digest::compare(recorded, &record.block));
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_of_plain_files_count_for_what_they_take() {
+    fn fields_of_plain_files_are_charged() {
         let head = "WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: <urn:test:1>\r\n";
         let date = "WARC-Date: 2026-11-01T12:00:00Z\r\nContent-Length: 0\r\n";
         let record = format!("{head}{date}{}\r\n\r\n\r\n", "a:\n".repeat(1_900));

@@ -21,7 +21,7 @@ struct Fields<'a> {
     method: Option<&'a String>,
 }
 
-/// The line of one response record, with its line end.
+/// Returns the index line of a response record, with its line end.
 pub fn line(
     exchange: &Exchange,
     records: &ExchangeRecords<'_>,
@@ -52,8 +52,8 @@ pub fn line(
     format!("{} {date} {fields}\n", surt(&exchange.url))
 }
 
-/// The sort-friendly form of a URL as indexers have it: host reversed without `www`, the scheme's
-/// own port left out, everything in lower case, the query's parameters sorted.
+/// Returns a URL's sort-friendly form, as indexers have it: the host reversed and without `www`, no
+/// default port, everything in lower case, the query's parameters sorted.
 fn surt(url: &Url) -> String {
     let host = url.host.strip_prefix("www.").unwrap_or(&url.host);
     let is_address =

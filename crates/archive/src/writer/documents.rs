@@ -1,6 +1,6 @@
 //! The JSON documents of a WACZ (WACZ 1.1.1).
 //!
-//! They are structures, not maps: the order of a map's keys depends on how `serde_json` was built.
+//! They are structs, because the order of a map's keys depends on how `serde_json` was built.
 
 use serde::Serialize;
 
@@ -12,16 +12,16 @@ use crate::url::Url;
 
 const WACZ_VERSION: &str = "1.1.1";
 
-/// One entry of `resources`.
+/// An entry of `resources`.
 #[derive(Serialize)]
 pub struct Resource {
     /// The file's name without its folder.
     pub name: String,
     /// The zip entry's name.
     pub path: String,
-    /// `sha256:HEX`.
+    /// The digest, `sha256:HEX`.
     pub hash: String,
-    /// Its size.
+    /// The size.
     pub bytes: u64,
 }
 
@@ -63,7 +63,7 @@ struct Page<'a> {
     ts: String,
 }
 
-/// `pages/pages.jsonl`: its header and the one page.
+/// Returns `pages/pages.jsonl`: its header and the one page.
 pub fn pages(metadata: &SiteMetadata) -> String {
     let head = PageListHead {
         format: "json-pages-1.0",
@@ -79,10 +79,10 @@ pub fn pages(metadata: &SiteMetadata) -> String {
     format!("{}\n{}\n", line(&head), line(&page))
 }
 
-/// `datapackage.json`.
+/// Returns `datapackage.json`.
 pub fn package(metadata: &SiteMetadata, resources: &[Resource]) -> String {
     let created = timestamp::format(metadata.created_at_unix_ms);
-    indented(&Package {
+    format_indented(&Package {
         profile: "data-package",
         wacz_version: WACZ_VERSION,
         software: concat!("eyelevel-archive ", env!("CARGO_PKG_VERSION")),
@@ -96,16 +96,16 @@ pub fn package(metadata: &SiteMetadata, resources: &[Resource]) -> String {
     })
 }
 
-/// `datapackage-digest.json`, of the package document at `path`.
+/// Returns `datapackage-digest.json` for the package document at `path`.
 pub fn package_digest(path: &str, package: &str) -> String {
     let hash = digest::sha256(package.as_bytes());
-    indented(&PackageDigest { path, hash })
+    format_indented(&PackageDigest { path, hash })
 }
 
 fn line(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("texts and numbers are JSON")
 }
 
-fn indented(value: &impl Serialize) -> String {
+fn format_indented(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).expect("texts and numbers are JSON") + "\n"
 }

@@ -18,7 +18,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use crate::digest;
-use crate::draft::{Step, write_whole};
+use crate::draft::{Step, write_atomically};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::exchange::screenshot::Screenshot;
@@ -26,34 +26,36 @@ use crate::limits::EXCHANGES_MAX;
 use crate::provenance::Provenance;
 use crate::url::Url;
 
-/// What a WACZ says of itself besides its exchanges.
+/// The metadata of a WACZ.
 #[derive(Debug, Clone)]
 pub struct SiteMetadata {
-    /// The page's title, for people.
+    /// The page's title, for display.
     pub title: String,
-    /// One paragraph: where the site comes from, under which licence. May be empty.
+    /// The site's source and licence, in one paragraph; may be empty.
     pub description: String,
     /// The page to load.
     pub main_url: Url,
     /// When the recording was made, milliseconds since 1970 UTC; also the date of exchanges that
     /// have none.
     pub created_at_unix_ms: i64,
-    /// How the recording came about.
+    /// How the recording was made.
     pub provenance: Provenance,
-    /// What the page looked like.
+    /// The screenshot of the page.
     pub screenshot: Option<Screenshot>,
 }
 
-/// Name of the WARC file inside; CDXJ names it without its folder. Plain: bodies are compressed as
-/// they were sent, heads are small, and a reader serves a plain file from where it is mapped.
+/// The WARC file's name in the container; CDXJ has it without its folder. It is not compressed:
+/// bodies are compressed as they were sent, heads are small, and a plain file is served from its
+/// mapping.
 const WARC_NAME: &str = "data.warc";
-/// Plain, not `.cdx.gz`: ReplayWeb.page reads a compressed index only beside a second-level one.
+/// The index's name. It is plain, not `.cdx.gz`: ReplayWeb.page reads a compressed index only along
+/// with a second-level one.
 const INDEX_PATH: &str = "indexes/index.cdx";
 const PAGES_PATH: &str = "pages/pages.jsonl";
 const PACKAGE_PATH: &str = "datapackage.json";
 
-/// Writes a WACZ to `path`: under a name of its own beside it first, then renamed, so that `path`
-/// is whole or as it was, on the disk, too.
+/// Writes a WACZ to `path` atomically: as a temporary file in the same folder that is synced and
+/// then renamed, so that `path` is complete or unchanged, on the disk too.
 ///
 /// Reading it back gives equal exchanges in the same order, except that those without a date have
 /// `metadata.created_at_unix_ms`.
@@ -65,7 +67,7 @@ pub fn write_wacz(
     write_wacz_in_steps(path, exchanges, metadata, |_| ())
 }
 
-/// As [`write_wacz`]; `at` is told each step.
+/// Like [`write_wacz`]; `at` is called with each step.
 pub fn write_wacz_in_steps(
     path: &Path,
     exchanges: &[Exchange],
@@ -88,10 +90,10 @@ pub fn write_wacz_in_steps(
         let flushed = file.into_inner().map_err(|error| error.into_error());
         flushed.map(drop).map_err(|error| io_error("write", error))
     };
-    write_whole(path, write, at, io_error)
+    write_atomically(path, write, at, io_error)
 }
 
-/// Writes a WACZ into `out`; `path` is for messages.
+/// Writes a WACZ to `out`; `path` is for messages.
 fn write_into<W: Write + Seek>(
     out: W,
     exchanges: &[Exchange],
@@ -145,7 +147,7 @@ fn write_warc<W: Write + Seek>(
     warcinfo.write(&mut warc).map_err(&io_error)?;
     let mut lines = Vec::with_capacity(exchanges.len());
     for (index, exchange) in exchanges.iter().enumerate() {
-        let records = records::of_exchange(index, exchange, metadata.created_at_unix_ms)?;
+        let records = records::create_records(index, exchange, metadata.created_at_unix_ms)?;
         lines.push(cdxj::line(
             exchange,
             &records,
@@ -167,7 +169,7 @@ fn write_warc<W: Write + Seek>(
     Ok(lines)
 }
 
-/// The zip file with the list of what is in it.
+/// The zip file with the list of its resources.
 struct Packer<W: Write + Seek> {
     zip: ZipWriter<W>,
     resources: Vec<documents::Resource>,
@@ -203,7 +205,7 @@ impl<W: Write + Seek> Packer<W> {
     }
 }
 
-/// Counts and hashes what passes.
+/// A writer that counts and hashes what passes through it.
 struct Hashed<W: Write> {
     out: W,
     hash: Sha256,

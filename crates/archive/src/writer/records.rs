@@ -1,6 +1,7 @@
-//! WARC records of one exchange: response, request and, where there is something to say, metadata.
+//! The WARC records of one exchange: response, request and, if there is any, metadata.
 //!
-//! A record is in parts, for a body may have gigabytes: it is hashed and written where it lies.
+//! A record is a list of parts, since a body may have gigabytes: it is hashed and written without a
+//! copy.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -23,7 +24,7 @@ pub struct Record<'a> {
     block: Block<'a>,
 }
 
-/// Parts that follow each other: a message's head, and its body as it stands in the record.
+/// Consecutive parts: a message's head, and its body as stored in the record.
 struct Block<'a> {
     head: Cow<'a, [u8]>,
     body: [Cow<'a, [u8]>; 3],
@@ -33,25 +34,25 @@ struct Block<'a> {
 pub struct ExchangeRecords<'a> {
     /// The response.
     pub response: Record<'a>,
-    /// Its payload digest, for the index.
+    /// The response's payload digest, for the index.
     pub payload_digest: String,
-    /// Its date, for the index.
+    /// The date, for the index.
     pub recorded_at_unix_ms: i64,
-    /// The request, where it says more than the default one.
+    /// The request, if it differs from a default one.
     pub request: Option<Record<'a>>,
-    /// What WARC has no field for.
+    /// Data that WARC has no field for.
     pub metadata: Option<Record<'a>>,
 }
 
 const RECORD_END: &[u8] = b"\r\n\r\n";
 
 impl Record<'_> {
-    /// Its size with header and end.
+    /// Returns the size including header and end.
     pub fn bytes(&self) -> u64 {
         self.head.len() as u64 + self.block.bytes() + RECORD_END.len() as u64
     }
 
-    /// Writes all of it.
+    /// Writes the record.
     pub fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
         out.write_all(&self.head)?;
         for part in self.block.parts() {
@@ -83,7 +84,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The record that begins a file: what wrote it.
+/// Creates the record that begins a file and names its writer.
 pub fn warcinfo(file_name: &str, metadata: &SiteMetadata) -> Record<'static> {
     let version = env!("CARGO_PKG_VERSION");
     let block = format!(
@@ -99,8 +100,8 @@ pub fn warcinfo(file_name: &str, metadata: &SiteMetadata) -> Record<'static> {
     record("warcinfo", &identity, date, &fields, content_type, block)
 }
 
-/// The records of `exchange`, which will be number `index` of the file.
-pub fn of_exchange(
+/// Creates the records of `exchange`, number `index` of the file.
+pub fn create_records(
     index: usize,
     exchange: &Exchange,
     default_unix_ms: i64,
@@ -152,7 +153,7 @@ pub fn of_exchange(
     })
 }
 
-/// What the page looked like, as Browsertrix stores it: a resource called `urn:view:URL`.
+/// Creates the record of a screenshot as Browsertrix stores it: a resource called `urn:view:URL`.
 pub fn screenshot<'a>(screenshot: &'a Screenshot, metadata: &SiteMetadata) -> Record<'a> {
     let image = Block::plain(&screenshot.image[..]);
     let target = format!("{}{}", screenshot::URI_PREFIX, metadata.main_url);
@@ -194,7 +195,7 @@ fn record<'a>(
     }
 }
 
-/// A UUID of version 8 (RFC 9562, section 5.8) from what the record is.
+/// Returns a UUID of version 8 (RFC 9562, section 5.8), derived from the record's content.
 fn record_id(kind: &str, index: usize, block: &Block<'_>) -> String {
     let mut hash = Sha256::new();
     hash.update(format!("{kind} {index}\n"));
@@ -211,14 +212,14 @@ fn record_id(kind: &str, index: usize, block: &Block<'_>) -> String {
     )
 }
 
-/// Whether the request says more than that the URL was fetched.
+/// Whether the request differs from a plain GET of the URL.
 fn is_worth_a_record(exchange: &Exchange) -> bool {
     exchange.method != "GET"
         || !exchange.request_headers.is_empty()
         || !exchange.request_body.is_empty()
 }
 
-/// What WARC has no record field for; `via` is the name that WARC 1.1 gives to the initiator.
+/// Returns the data that WARC has no record field for; `via` is WARC 1.1's name for the initiator.
 fn metadata_block(exchange: &Exchange) -> Option<String> {
     let initiator = exchange.initiator.as_ref();
     let lines = [
@@ -258,8 +259,8 @@ fn request_block(exchange: &Exchange) -> Block<'_> {
     )
 }
 
-/// The message and its body as it stands in it: decoded, except where a reader would take the
-/// decoded one for a chunked one.
+/// Builds a block from the message and its decoded body. The body stays chunked if a reader would
+/// take the decoded one for chunked.
 fn block<'a>(start_line: &str, headers: &[Header], body: &'a [u8]) -> Block<'a> {
     let mut head = format!("{start_line}\r\n").into_bytes();
     for header in headers {

@@ -1,11 +1,12 @@
-//! Which exchanges a WARC file can hold so that they read back as they are.
+//! Checks which exchanges a WARC file can hold so that they read back unchanged.
 
 use crate::exchange::Exchange;
 use crate::exchange::header::Header;
 use crate::url::Url;
 use crate::warc::http1;
 
-/// Whether the exchange can be written so that it reads back as it is; the error says why not.
+/// Checks that the exchange can be written so that it reads back unchanged; the error states why
+/// not.
 pub fn check_writable(exchange: &Exchange) -> Result<(), String> {
     let url = exchange.url.to_string();
     if url.parse::<Url>().as_ref() != Ok(&exchange.url) {

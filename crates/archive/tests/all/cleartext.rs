@@ -1,4 +1,4 @@
-//! A recorded https site as its cleartext twin.
+//! A recorded https site converted to cleartext.
 
 use std::io::Read;
 use std::path::Path;
@@ -11,7 +11,7 @@ fn every_origin_and_link_is_moved_and_every_exchange_is_kept() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../python/eyelevel/sites/shipped/dashboard.wacz");
     let site = Site::open(corpus).unwrap();
-    let plain = site.in_cleartext();
+    let plain = site.to_cleartext();
     assert_eq!(plain.exchanges().len(), site.exchanges().len());
     assert_eq!(plain.digest(), site.digest());
     assert_eq!(plain.main_url().scheme, Scheme::Http);

@@ -1,5 +1,5 @@
-//! Content codings are undone wherever bodies are looked into, within bounds, and are otherwise left
-//! as they were recorded.
+//! Content codings are decoded wherever bodies are inspected, within bounds, and otherwise kept as
+//! recorded.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use eyelevel_archive::{
     Exchange, Imported, Site, export_files, export_har, import, secure, write_wacz,
 };
 
-/// Four lines of links, as the reference encoders of both codings compress them.
+/// Four lines of links, compressed by the reference encoders of both codings.
 const BROTLI: &str = "1b1301002c0aecb6603f122c8d436f75175d19e6e3023760f3865b83bc90d1698532b739052202\
                       cd38f7bf2e95329dc88c0742838db1ed578856f3a47d773914e45edbe59a21c40dea169303";
 const ZSTD: &str = "28b52ffd040045020002030b10b03d709a20ce99d214047bb29db77202694c298400b58a20f75dae\
@@ -27,7 +27,7 @@ fn links() -> String {
     (0..4).map(line).collect()
 }
 
-/// A page over http whose body is `body` in the coding `coding`.
+/// Returns a page over http whose body is `body` in the coding `coding`.
 fn page(coding: &str, body: &[u8]) -> Site {
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: {coding}\r\n\
@@ -42,8 +42,8 @@ fn page(coding: &str, body: &[u8]) -> Site {
     open(&[record("response", "1", &fields, &block)]).unwrap()
 }
 
-/// The body as a HAR of the site holds it, and the HAR's comment on it.
-fn in_har(site: &Site) -> (Imported, String) {
+/// Exports the site as a HAR; returns its import and the HAR's comment on the body.
+fn export_to_har(site: &Site) -> (Imported, String) {
     let har = temporary("har");
     export_har(site, &har).unwrap();
     let text = std::fs::read_to_string(&har).unwrap();
@@ -52,7 +52,7 @@ fn in_har(site: &Site) -> (Imported, String) {
     (imported, text)
 }
 
-fn written(imported: &Imported) -> Site {
+fn write_and_open(imported: &Imported) -> Site {
     let file = temporary("wacz");
     let page = "http://a.test/".parse().unwrap();
     let metadata = imported.metadata(Some(page), "a").unwrap();
@@ -62,7 +62,7 @@ fn written(imported: &Imported) -> Site {
     site
 }
 
-fn in_file(site: &Site) -> Vec<u8> {
+fn export_to_file(site: &Site) -> Vec<u8> {
     let folder = temporary("files");
     export_files(site, &folder).unwrap();
     let body = std::fs::read(folder.join("a.test/index.html")).unwrap();
@@ -77,7 +77,7 @@ fn temporary(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-fn made_secure(site: &Site) -> (Exchange, Vec<String>) {
+fn secure_exchange(site: &Site) -> (Exchange, Vec<String>) {
     let mut imported = Imported {
         exchanges: site.exchanges().to_vec(),
         ..Imported::default()
@@ -86,10 +86,10 @@ fn made_secure(site: &Site) -> (Exchange, Vec<String>) {
     (imported.exchanges.remove(0), imported.provenance.altered)
 }
 
-/// The body that `exchange` would show, by way of the export.
-fn shown(exchange: &Exchange) -> String {
+/// Returns the body of `exchange` as the export decodes it.
+fn decode(exchange: &Exchange) -> String {
     let coding = exchange.response_header("content-encoding").unwrap_or("");
-    String::from_utf8(in_file(&page(coding, &exchange.body))).unwrap()
+    String::from_utf8(export_to_file(&page(coding, &exchange.body))).unwrap()
 }
 
 #[test]
@@ -132,39 +132,39 @@ fn real_bodies_are_decoded_rewritten_and_otherwise_kept() {
     ] {
         let site = page(coding, &body);
         assert_eq!(site.exchanges()[0].body, body, "{coding}: replayed as sent");
-        assert_eq!(in_file(&site), text.as_bytes(), "{coding}");
-        let (imported, har) = in_har(&site);
+        assert_eq!(export_to_file(&site), text.as_bytes(), "{coding}");
+        let (imported, har) = export_to_har(&site);
         assert!(har.contains(r#""comment":"""#), "{coding}");
-        assert_eq!(shown(&imported.exchanges[0]), text, "{coding}");
-        let (moved, altered) = made_secure(&site);
+        assert_eq!(decode(&imported.exchanges[0]), text, "{coding}");
+        let (moved, altered) = secure_exchange(&site);
         assert_eq!(moved.response_header("content-encoding"), Some(coded_as));
         let expected = text.replace("http://a.test", "https://a.test");
-        assert_eq!(shown(&moved), expected, "{coding}");
+        assert_eq!(decode(&moved), expected, "{coding}");
         assert!(!altered[0].contains("not searched"), "{altered:?}");
         assert_eq!(altered.len(), 1, "{altered:?}");
     }
 }
 
 #[test]
-fn what_is_not_its_coding_is_left_as_it_was_and_told() {
+fn bodies_in_another_coding_are_left_and_noted() {
     let mut checksum = unhex(ZSTD);
     *checksum.last_mut().unwrap() ^= 1;
     for (coding, body) in [
         ("br", unhex(BROTLI)[..60].to_vec()),
-        // A large window: 2^30 bytes (the pattern that RFC 7932 keeps free).
+        // A large window of 2^30 bytes (the pattern that RFC 7932 reserves).
         ("br", unhex("111e8b0100000003")),
         ("zstd", unhex(ZSTD)[..60].to_vec()),
         ("zstd", checksum),
-        // A window of 16 MiB, where browsers take 8 (RFC 9659).
+        // A window of 16 MiB, where browsers accept 8 (RFC 9659).
         ("zstd", unhex("28b52ffd007009000061")),
         ("compress", b"\x1f\x9d\x90".to_vec()),
     ] {
         let site = page(coding, &body);
-        assert_eq!(in_file(&site), body, "{coding}");
-        let (imported, har) = in_har(&site);
+        assert_eq!(export_to_file(&site), body, "{coding}");
+        let (imported, har) = export_to_har(&site);
         assert!(har.contains("as sent, content coding kept"), "{coding}");
         assert_eq!(imported.exchanges[0].body, body, "{coding}");
-        let (moved, altered) = made_secure(&site);
+        let (moved, altered) = secure_exchange(&site);
         assert_eq!(moved.body, body, "{coding}");
         assert!(altered[1].contains("not searched"), "{altered:?}");
     }
@@ -187,9 +187,9 @@ fn bombs_are_not_inflated() {
     for (coding, bomb) in [("br", brotli_bomb), ("zstd", zstd_bomb)] {
         assert!(bomb.len() < 5000);
         let site = page(coding, &bomb);
-        assert_eq!(in_file(&site), bomb, "{coding}");
-        assert!(in_har(&site).1.len() < 20_000, "{coding}");
-        let (moved, altered) = made_secure(&site);
+        assert_eq!(export_to_file(&site), bomb, "{coding}");
+        assert!(export_to_har(&site).1.len() < 20_000, "{coding}");
+        let (moved, altered) = secure_exchange(&site);
         assert_eq!(moved.body, bomb, "{coding}");
         assert!(altered[1].contains("too large"), "{altered:?}");
     }
@@ -197,7 +197,7 @@ fn bombs_are_not_inflated() {
 
 #[test]
 fn many_bodies_share_one_bound() {
-    // Each within what a site of this size may inflate to, not all of them together.
+    // Each is within what a site of this size may inflate to, but not all of them together.
     let mut body = Vec::new();
     let mut coder = brotli::CompressorWriter::new(&mut body, 4096, 2, 22);
     coder.write_all(&vec![b'a'; 30 << 20]).unwrap();
@@ -221,15 +221,15 @@ fn many_bodies_share_one_bound() {
 }
 
 #[test]
-fn the_body_of_a_request_comes_through_a_har_as_it_was() {
+fn request_bodies_survive_a_har() {
     let all: Vec<u8> = (0..=255).collect();
     for body in [&all[..], b"a=1&b=%FF", "ü".as_bytes(), b"\xef\xbb\xbf", b""] {
         let site = page("identity", b"<p>");
-        let mut imported = in_har(&site).0;
+        let mut imported = export_to_har(&site).0;
         imported.exchanges[0].method = "POST".to_owned();
         imported.exchanges[0].request_body = body.to_vec().into();
-        let posted = written(&imported);
+        let posted = write_and_open(&imported);
         assert_eq!(posted.exchanges()[0].request_body, body);
-        assert_eq!(in_har(&posted).0.exchanges[0].request_body, body);
+        assert_eq!(export_to_har(&posted).0.exchanges[0].request_body, body);
     }
 }

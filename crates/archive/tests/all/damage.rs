@@ -1,4 +1,5 @@
-//! Damaged files are refused; none makes the reader panic or give other content than was recorded.
+//! Damaged files are refused; none makes the reader panic or return other content than was
+//! recorded.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use rand_pcg::Pcg64;
 
 const SEED: u64 = 20_261_121;
 
-/// The shipped sites, and the real recordings where they are there.
+/// Returns the shipped sites, and the real recordings if present.
 fn files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = vec![root.join("python/eyelevel/sites/shipped/dashboard.wacz")];
@@ -24,12 +25,12 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// What a replay sends of an exchange.
-fn served(exchange: &Exchange) -> (String, u16, &Bytes) {
+/// Returns what a replay sends of an exchange.
+fn serve(exchange: &Exchange) -> (String, u16, &Bytes) {
     (exchange.url.to_string(), exchange.status, &exchange.body)
 }
 
-/// Whether everything that opens is what the sound file has.
+/// Whether every exchange that opens equals one of the undamaged file.
 fn is_sound(sound: &Site, content: Vec<u8>) -> bool {
     match Site::from_bytes("damaged", Bytes::from(content)) {
         Err(_) => true,
@@ -38,8 +39,8 @@ fn is_sound(sound: &Site, content: Vec<u8>) -> bool {
                 && site
                     .exchanges()
                     .iter()
-                    .map(served)
-                    .eq(sound.exchanges().iter().map(served))
+                    .map(serve)
+                    .eq(sound.exchanges().iter().map(serve))
         }
     }
 }
@@ -69,13 +70,13 @@ fn cut_files_are_refused_or_hold_whole_exchanges() {
         let mut random = Pcg64::seed_from_u64(SEED);
         for _ in 0..100 {
             let length = random.next_u64() as usize % content.len();
-            // A cut between two records of a WARC leaves a sound, shorter file.
+            // A cut between two records of a WARC leaves a valid, shorter file.
             if let Ok(site) = Site::from_bytes("cut", Bytes::copy_from_slice(&content[..length])) {
-                let whole = site.exchanges().iter().map(served);
+                let whole = site.exchanges().iter().map(serve);
                 let all = sound
                     .exchanges()
                     .iter()
-                    .map(served)
+                    .map(serve)
                     .take(site.exchanges().len());
                 assert!(whole.eq(all), "{}: {length} bytes", file.display());
             }

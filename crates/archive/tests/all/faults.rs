@@ -1,7 +1,7 @@
-//! Writing a WACZ ended or refused at each of its steps: the file is as it was or whole, and the
-//! next writer leaves nothing beside it.
+//! Writing a WACZ is interrupted or fails at each of its steps: the file is complete or unchanged,
+//! and the next writer removes the leftovers.
 //!
-//! Each case is a process of its own, this very program, which writes over an older file and meets
+//! Each case runs in its own process, this test program, which overwrites an older file and meets
 //! one fault at one step.
 
 use std::fs::File;
@@ -16,7 +16,7 @@ const OF_CHILD: &str = "EYELEVEL_FAULT";
 const OUT: &str = "site.wacz";
 const OLD: &[u8] = b"an older file";
 
-fn shipped() -> Vec<Exchange> {
+fn read_shipped() -> Vec<Exchange> {
     let agency = "../../python/eyelevel/sites/shipped/agency.wacz";
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(agency);
     Site::open(file).unwrap().exchanges()[..3].to_vec()
@@ -49,7 +49,7 @@ fn folder(of: &str) -> PathBuf {
     folder
 }
 
-/// This program once more, which runs `test` alone as a child that meets `fault`.
+/// Returns a command that runs only `test` of this program in a child that meets `fault`.
 fn child(launcher: &[&str], test: &str, fault: &str, folder: &Path) -> Command {
     let this = std::env::current_exe().unwrap();
     let words: Vec<&str> = [launcher, &[this.to_str().unwrap()]].concat();
@@ -62,7 +62,7 @@ fn child(launcher: &[&str], test: &str, fault: &str, folder: &Path) -> Command {
     command
 }
 
-fn told() -> Option<(String, PathBuf)> {
+fn read_fault() -> Option<(String, PathBuf)> {
     let told = std::env::var(OF_CHILD).ok()?;
     let (fault, folder) = told.split_once(' ')?;
     Some((fault.to_owned(), folder.into()))
@@ -70,8 +70,8 @@ fn told() -> Option<(String, PathBuf)> {
 
 #[test]
 fn a_killed_writer_leaves_the_old_file_or_the_new_one() {
-    let exchanges = shipped();
-    if let Some((step, folder)) = told() {
+    let exchanges = read_shipped();
+    if let Some((step, folder)) = read_fault() {
         let stop = |at: Step| {
             if format!("{at:?}") == step {
                 println!("\nstopped");
@@ -96,7 +96,7 @@ fn a_killed_writer_leaves_the_old_file_or_the_new_one() {
             .unwrap();
         let lines = BufReader::new(writer.stdout.take().unwrap()).lines();
         assert!(lines.map_while(Result::ok).any(|line| line == "stopped"));
-        // While it lives its draft stays, whoever else writes.
+        // While the writer lives its draft stays, whoever else writes.
         let drafts = names(&folder).len() - 1;
         write_wacz(&folder.join(OUT), &exchanges, &metadata(&exchanges)).unwrap();
         assert_eq!(names(&folder).len() - 1, drafts, "{step:?}");
@@ -117,11 +117,11 @@ fn a_killed_writer_leaves_the_old_file_or_the_new_one() {
     std::fs::remove_dir_all(&whole).unwrap();
 }
 
-/// A small disk of the child's own, which nobody else sees.
+/// A small disk in the child's own mount namespace.
 const ON_A_SMALL_DISK: &str = r#"mount -t tmpfs -o size=512k none "${EYELEVEL_FAULT#* }" &&
     ulimit -n 64 && exec "$0" "$@""#;
 
-/// Has the system refuse what comes; what it needs lives as long as the result.
+/// Makes the system refuse what follows, as long as the result lives.
 fn refuse(fault: &str, folder: &Path) -> Vec<File> {
     match fault {
         "full" => {
@@ -149,8 +149,8 @@ fn remount(folder: &Path, options: &str) -> bool {
 
 #[test]
 fn a_refused_writer_leaves_the_old_file_or_the_new_one() {
-    let exchanges = shipped();
-    if let Some((told, folder)) = told() {
+    let exchanges = read_shipped();
+    if let Some((told, folder)) = read_fault() {
         let (fault, wanted) = told
             .split_once('-')
             .map(|(step, fault)| (fault, step))
@@ -200,8 +200,8 @@ fn a_refused_writer_leaves_the_old_file_or_the_new_one() {
             std::fs::remove_dir_all(&folder).unwrap();
         }
     }
-    // The kernel makes no disk read-only to which somebody writes, and a file that was renamed is
-    // whole. Without descriptors the name's folder cannot be synced, which is told.
+    // The kernel does not remount a disk read-only while a file is open for writing, and a renamed
+    // file is complete. Without descriptors the folder cannot be synced, which is an error.
     let expected = [
         "full Begun",
         "full Made",

@@ -1,4 +1,4 @@
-//! The golden archive of `vectors/golden`, which `scripts/golden.py` makes.
+//! The golden archive of `vectors/golden`, which `scripts/golden.py` creates.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ fn the_golden_archive_reads_as_it_was_packed() {
     assert_eq!(seen, expected);
 }
 
-/// Bytes of each body.
+/// The sizes of the bodies, bytes.
 const PAGE: usize = 160;
 const STYLE: usize = 50;
 const PICTURE: usize = 342;

@@ -1,8 +1,8 @@
-//! What a HAR's statuses and bodies become.
+//! The import of a HAR's statuses and bodies.
 
 use eyelevel_archive::{Format, Imported, import_content};
 
-/// An entry for `https://a.test/PATH`; `headers` and `content` are JSON.
+/// Returns an entry for `https://a.test/PATH`; `headers` and `content` are JSON.
 fn entry(path: &str, status: u16, headers: &str, content: &str) -> String {
     format!(
         r#"{{"request": {{"method": "GET", "url": "https://a.test/{path}"}},
@@ -25,7 +25,7 @@ fn headers(imported: &Imported, number: usize) -> Vec<(&str, &str)> {
 
 const TAG: &str = r#"[{"name": "ETag", "value": "\"1\""}]"#;
 
-/// A HAR has URLs as its writer spelled them, and a browser asks for others.
+/// A HAR has URLs as its writer spelled them; browsers request the normalised ones.
 #[test]
 fn urls_are_those_that_a_browser_asks_for() {
     for (written, asked) in [
@@ -49,7 +49,7 @@ fn urls_are_those_that_a_browser_asks_for() {
 }
 
 #[test]
-fn a_304_with_the_cached_body_becomes_the_whole_answer() {
+fn a_304_with_the_cached_body_becomes_a_complete_response() {
     let imported = har(&[
         entry("", 200, "[]", r#"{"text": "<p>"}"#),
         entry(
@@ -95,7 +95,7 @@ fn a_304_with_the_cached_body_becomes_the_whole_answer() {
 }
 
 #[test]
-fn a_304_without_a_body_is_left_out_unless_another_answer_has_it() {
+fn a_304_without_a_body_is_left_out_unless_another_response_has_it() {
     let imported = har(&[
         entry("a.css", 200, TAG, r#"{"text": "b{}"}"#),
         entry("a.css", 304, TAG, r#"{"size": 0, "text": ""}"#),
@@ -117,8 +117,8 @@ fn a_304_without_a_body_is_left_out_unless_another_answer_has_it() {
     }
 }
 
-/// An entry with timings and an address.
-fn timed(url: &str, version: &str, timings: &str) -> String {
+/// Returns an entry with timings and an address.
+fn timed_entry(url: &str, version: &str, timings: &str) -> String {
     format!(
         r#"{{"request": {{"method": "GET", "url": "{url}"}}, "serverIPAddress": "192.0.2.7",
          "timings": {timings},
@@ -127,7 +127,7 @@ fn timed(url: &str, version: &str, timings: &str) -> String {
     )
 }
 
-/// Host, least round trip and count of what came of the entries' timings.
+/// Returns host, smallest round trip and count of the handshakes in the entries.
 fn round_trips(entries: &[String]) -> Vec<(String, f64, u32)> {
     let told = har(entries).provenance.handshake_rtts;
     let each = told
@@ -137,15 +137,15 @@ fn round_trips(entries: &[String]) -> Vec<(String, f64, u32)> {
 }
 
 #[test]
-fn what_is_left_of_connect_without_tls_is_the_handshakes_round_trip() {
+fn connect_without_tls_is_the_handshakes_round_trip() {
     let found = round_trips(&[
-        timed("https://a.test/1", "h2", r#"{"connect": 61, "ssl": 40}"#),
-        timed("https://a.test/2", "h2", r#"{"connect": 60, "ssl": 40}"#),
-        timed("https://a.test/3", "h2", r#"{"connect": -1, "ssl": -1}"#),
-        timed("https://a.test/4", "h2", r#"{"connect": 7}"#),
-        timed("https://a.test/6", "h2", r#"{"connect": "7", "ssl": {}}"#),
-        timed("https://a.test/5", "h3", r#"{"connect": 9, "ssl": 5}"#),
-        timed("http://b.test/", "http/1.1", r#"{"connect": 30}"#),
+        timed_entry("https://a.test/1", "h2", r#"{"connect": 61, "ssl": 40}"#),
+        timed_entry("https://a.test/2", "h2", r#"{"connect": 60, "ssl": 40}"#),
+        timed_entry("https://a.test/3", "h2", r#"{"connect": -1, "ssl": -1}"#),
+        timed_entry("https://a.test/4", "h2", r#"{"connect": 7}"#),
+        timed_entry("https://a.test/6", "h2", r#"{"connect": "7", "ssl": {}}"#),
+        timed_entry("https://a.test/5", "h3", r#"{"connect": 9, "ssl": 5}"#),
+        timed_entry("http://b.test/", "http/1.1", r#"{"connect": 30}"#),
     ]);
     let wanted = [
         ("a.test".to_owned(), 20.0, 2),
@@ -155,11 +155,11 @@ fn what_is_left_of_connect_without_tls_is_the_handshakes_round_trip() {
 }
 
 #[test]
-fn a_writer_that_leaves_tls_out_of_connect_tells_no_round_trip_over_tls() {
+fn connect_times_without_tls_give_no_round_trips_over_tls() {
     let found = round_trips(&[
-        timed("https://a.test/1", "h2", r#"{"connect": 30, "ssl": 20}"#),
-        timed("https://a.test/2", "h2", r#"{"connect": 20, "ssl": 21}"#),
-        timed("http://b.test/", "http/1.1", r#"{"connect": 30}"#),
+        timed_entry("https://a.test/1", "h2", r#"{"connect": 30, "ssl": 20}"#),
+        timed_entry("https://a.test/2", "h2", r#"{"connect": 20, "ssl": 21}"#),
+        timed_entry("http://b.test/", "http/1.1", r#"{"connect": 30}"#),
     ]);
     assert_eq!(found, [("b.test".to_owned(), 30.0, 1)]);
 }
@@ -184,7 +184,7 @@ fn a_har_whose_page_is_not_in_it_is_refused() {
     let whole = har(r#"{"text": "<html>"}"#).unwrap();
     let page = whole.metadata(None, "a").unwrap().main_url;
     assert_eq!(page.to_string(), "https://a.test/");
-    // What is left must not pass for the page.
+    // The remaining exchanges must not be taken for the page.
     let without = har(r#"{"size": 6}"#).unwrap();
     let error = without.metadata(None, "a").unwrap_err();
     assert!(
@@ -197,8 +197,8 @@ fn a_har_whose_page_is_not_in_it_is_refused() {
     assert!(error.contains(expected), "{error}");
 }
 
-/// A POST with fields and the members of its `postData`.
-fn posted(headers: &str, post: &str) -> Imported {
+/// Imports a POST with fields and the members of its `postData`.
+fn import_post(headers: &str, post: &str) -> Imported {
     let entry = format!(
         r#"{{"request": {{"method": "POST", "url": "https://a.test/", "headers": {headers},
          {post}}}, "response": {{"status": 200, "content": {{"text": "a"}}}}}}"#
@@ -207,7 +207,7 @@ fn posted(headers: &str, post: &str) -> Imported {
 }
 
 #[test]
-fn the_body_of_a_request_is_what_was_sent_or_a_note() {
+fn request_bodies_are_as_sent_or_noted() {
     let length = |bytes: usize| format!(r#"[{{"name": "content-length", "value": "{bytes}"}}]"#);
     let form = |params: &str| {
         format!(
@@ -288,7 +288,7 @@ fn the_body_of_a_request_is_what_was_sent_or_a_note() {
             &[lacks],
         ),
     ] {
-        let imported = posted(&headers, &post);
+        let imported = import_post(&headers, &post);
         assert_eq!(imported.exchanges[0].request_body, body, "{post}");
         let found = &imported.provenance.altered;
         assert_eq!(found.len(), notes.len(), "{post}: {found:?}");
@@ -299,7 +299,7 @@ fn the_body_of_a_request_is_what_was_sent_or_a_note() {
 }
 
 #[test]
-fn codings_on_several_lines_become_the_one_that_the_body_has() {
+fn codings_on_several_lines_become_that_of_the_body() {
     for (fields, coding) in [
         (
             r#"{"name": "Content-Encoding", "value": "gzip\nbr"}"#,
@@ -331,7 +331,7 @@ fn codings_on_several_lines_become_the_one_that_the_body_has() {
 }
 
 #[test]
-fn what_a_browser_added_is_not_taken_for_what_was_sent() {
+fn fields_that_a_browser_added_are_dropped() {
     let added = r#"[{"name": "X-Firefox-Spdy", "value": "h2"}, {"name": "x-firefox-http3", "value": "h3"},
         {"name": "X-Archive-Orig-Server", "value": "b"}, {"name": "Server", "value": "a"}]"#;
     let location = r#"[{"name": "location", "value": "https://a.test/b.js"}]"#;

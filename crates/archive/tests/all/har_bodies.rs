@@ -1,4 +1,4 @@
-//! Which bytes a HAR's bodies stand for, and which are not all there.
+//! The bytes that a HAR's bodies represent, and bodies that are incomplete.
 
 use std::io::Write;
 
@@ -9,13 +9,18 @@ use serde_json::{Value, json};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff\xfe";
 
-/// What becomes of an answer with fields and content.
-fn imported(status: u16, fields: &[(&str, &str)], content: &Value) -> Imported {
-    counted(status, fields, content, &json!({}))
+/// Imports a response with fields and content.
+fn import_body(status: u16, fields: &[(&str, &str)], content: &Value) -> Imported {
+    import_counted(status, fields, content, &json!({}))
 }
 
-/// The same with the response's other members.
-fn counted(status: u16, fields: &[(&str, &str)], content: &Value, counts: &Value) -> Imported {
+/// Imports a response with fields, content and its other members.
+fn import_counted(
+    status: u16,
+    fields: &[(&str, &str)],
+    content: &Value,
+    counts: &Value,
+) -> Imported {
     let fields = fields.iter();
     let fields: Vec<Value> = fields
         .map(|(name, value)| json!({"name": name, "value": value}))
@@ -30,8 +35,8 @@ fn counted(status: u16, fields: &[(&str, &str)], content: &Value, counts: &Value
     import_content(Format::Har, har.to_string().into()).unwrap()
 }
 
-fn typed(kind: &str, content: &Value) -> Imported {
-    imported(200, &[("Content-Type", kind)], content)
+fn import_typed(kind: &str, content: &Value) -> Imported {
+    import_body(200, &[("Content-Type", kind)], content)
 }
 
 fn only(imported: &Imported) -> &Exchange {
@@ -41,7 +46,7 @@ fn only(imported: &Imported) -> &Exchange {
     exchange
 }
 
-/// Asserts that the answer is left out, with URL and reason.
+/// Asserts that the response is left out, with URL and reason.
 fn assert_left_out(imported: &Imported, reason: &str) {
     assert_eq!(imported.exchanges.len(), 0, "{reason}");
     let sentence = &imported.provenance.left_out[0];
@@ -86,7 +91,7 @@ fn bodies_that_were_not_captured_are_left_out() {
         (&[("Transfer-Encoding", "chunked")][..], json!({"size": 0})),
     ] {
         assert_left_out(
-            &imported(200, fields, &content),
+            &import_body(200, fields, &content),
             "the HAR has no body for it",
         );
     }
@@ -97,9 +102,9 @@ fn bodies_that_were_not_captured_are_left_out() {
         (&[][..], json!({"size": 0})),
         (&length[..1], json!({"size": 0, "text": ""})),
     ] {
-        assert!(only(&imported(200, fields, &content)).body.is_empty());
+        assert!(only(&import_body(200, fields, &content)).body.is_empty());
     }
-    // What was counted on the wire was not empty.
+    // The size on the wire shows that the body was not empty.
     for (content, counts) in [
         (json!({"size": 0}), json!({"bodySize": 1})),
         (json!({"size": 0}), json!({"_transferSize": 5_200})),
@@ -110,29 +115,32 @@ fn bodies_that_were_not_captured_are_left_out() {
         ),
     ] {
         assert_left_out(
-            &counted(200, &[], &content, &counts),
+            &import_counted(200, &[], &content, &counts),
             "the HAR has no body for it",
         );
     }
-    // A head and the framing of nothing were.
+    // The size on the wire is that of a head and the framing of an empty body.
     let counts = json!({"bodySize": 5, "_transferSize": 280});
-    let empty = counted(200, &length[..1], &json!({"text": ""}), &counts);
+    let empty = import_counted(200, &length[..1], &json!({"text": ""}), &counts);
     assert!(only(&empty).body.is_empty());
-    // Nobody sees a redirect's.
+    // A browser does not show the body of a redirect.
     let leads = [("Location", "/y"), ("Content-Length", "19")];
-    let redirect = imported(302, &leads, &json!({"size": -1}));
+    let redirect = import_body(302, &leads, &json!({"size": -1}));
     assert!(only(&redirect).body.is_empty());
     let altered = &redirect.provenance.altered[0];
     assert!(
         altered.starts_with("1 redirects are in the HAR without a body"),
         "{altered}"
     );
-    assert_left_out(&imported(302, &leads[1..], &json!({"size": -1})), "no body");
+    assert_left_out(
+        &import_body(302, &leads[1..], &json!({"size": -1})),
+        "no body",
+    );
 }
 
 #[test]
 fn bodies_that_were_cut_off_are_left_out() {
-    let text = |size: usize| typed("text/html", &json!({"size": size, "text": "a\nü"}));
+    let text = |size: usize| import_typed("text/html", &json!({"size": size, "text": "a\nü"}));
     for size in [3, 4, 5, 6, 7, 8] {
         // In Latin-1, UTF-8, with CR LF, in UTF-16, and with a byte order mark in UTF-8 and UTF-16.
         assert_eq!(only(&text(size)).body, "a\nü", "{size}");
@@ -140,10 +148,10 @@ fn bodies_that_were_cut_off_are_left_out() {
     assert_left_out(&text(9), "its body has 4 of 9 bytes");
     let content = |size: usize| json!({"size": size, "text": base64(PNG), "encoding": "base64"});
     for size in [PNG.len(), base64(PNG).len()] {
-        assert_eq!(only(&typed("image/png", &content(size))).body, PNG);
+        assert_eq!(only(&import_typed("image/png", &content(size))).body, PNG);
     }
     assert_left_out(
-        &typed("image/png", &content(PNG.len() + 1)),
+        &import_typed("image/png", &content(PNG.len() + 1)),
         "its body has 18 of 19 bytes",
     );
 }
@@ -156,7 +164,7 @@ fn bodies_that_are_shorter_than_their_declared_length_are_left_out() {
             &[("Content-Type", "text/html"), ("Content-Length", &*length)],
             more,
         ];
-        imported(200, &fields.concat(), content)
+        import_body(200, &fields.concat(), content)
     };
     for content in [
         json!({"text": "a\nü"}),
@@ -164,7 +172,7 @@ fn bodies_that_are_shorter_than_their_declared_length_are_left_out() {
         json!({"size": 4, "text": "a\nü"}),
     ] {
         for bytes in [3, 4, 5, 6, 7, 8] {
-            // As above, or a recorder undid something without a word.
+            // As above, or a recorder decoded something without noting it.
             assert_eq!(only(&with(bytes, &[], &content)).body, "a\nü", "{bytes}");
         }
         assert_left_out(&with(9, &[], &content), "its body has 4 of 9 bytes");
@@ -181,7 +189,7 @@ fn bodies_that_are_shorter_than_their_declared_length_are_left_out() {
 }
 
 #[test]
-fn files_that_stand_as_texts_without_their_size_are_known_by_their_beginning() {
+fn files_as_texts_without_size_are_detected_by_their_magic() {
     let latin1: String = PNG.iter().map(|&byte| char::from(byte)).collect();
     let font = b"wOF2\0\x01\0\0\xff".as_slice();
     let video = b"\0\0\0\x18ftypmp42\xff".as_slice();
@@ -194,27 +202,27 @@ fn files_that_stand_as_texts_without_their_size_are_known_by_their_beginning() {
         ("video/mp4", video, &base64(video)),
     ] {
         for size in [json!(-1), json!(text.len()), json!(null), json!(0)] {
-            let found = typed(kind, &json!({"size": size, "text": text}));
+            let found = import_typed(kind, &json!({"size": size, "text": text}));
             assert_eq!(only(&found).body, file, "{kind} {size}");
             assert!(found.provenance.altered[0].starts_with("1 bodies stood"));
         }
     }
-    // A text of that alphabet is one.
+    // A text in that alphabet is valid base64.
     for (kind, text) in [("image/png", "abcd"), ("text/plain", &*png_text)] {
-        assert_eq!(only(&typed(kind, &json!({"text": text}))).body, text);
+        assert_eq!(only(&import_typed(kind, &json!({"text": text}))).body, text);
     }
     let lost = String::from_utf8_lossy(PNG);
     for size in [json!(-1), json!(lost.len())] {
-        let found = typed("image/png", &json!({"size": size, "text": lost}));
+        let found = import_typed("image/png", &json!({"size": size, "text": lost}));
         assert_left_out(&found, "its body is no text");
     }
 }
 
 #[test]
-fn the_size_tells_what_a_body_is_that_is_not_what_it_says() {
+fn the_size_reveals_a_misdeclared_encoding() {
     let latin1: String = PNG.iter().map(|&byte| char::from(byte)).collect();
     for text in [base64(PNG), latin1.clone()] {
-        let found = typed("image/png", &json!({"size": PNG.len(), "text": text}));
+        let found = import_typed("image/png", &json!({"size": PNG.len(), "text": text}));
         assert_eq!(only(&found).body, PNG);
         let altered = &found.provenance.altered[0];
         assert!(
@@ -223,12 +231,12 @@ fn the_size_tells_what_a_body_is_that_is_not_what_it_says() {
         );
     }
     let lost = latin1.replace('\u{ff}', "\u{fffd}");
-    let lost = typed("image/png", &json!({"size": PNG.len(), "text": lost}));
+    let lost = import_typed("image/png", &json!({"size": PNG.len(), "text": lost}));
     assert_left_out(&lost, "its body is no text");
-    // Firefox says base64 of some texts; of others nobody knows what they were.
+    // Firefox declares base64 for some texts; the encoding of others is unknown.
     let plain = |size: usize| {
         let content = json!({"size": size, "text": "<a> b</a>", "encoding": "base64"});
-        typed("application/xml", &content)
+        import_typed("application/xml", &content)
     };
     assert_eq!(only(&plain(9)).body, "<a> b</a>");
     assert_left_out(&plain(7), "not the base64 that it says");
@@ -245,14 +253,14 @@ fn bodies_that_are_still_compressed_stay_as_they_were_sent() {
         let fields = [("Content-Type", "text/html"), ("Content-Encoding", coding)];
         for size in [json!(sent.len()), json!(text.len()), json!(-1)] {
             let content = json!({"size": size, "text": base64(&sent), "encoding": "base64"});
-            let found = imported(200, &fields, &content);
+            let found = import_body(200, &fields, &content);
             assert_eq!(only(&found).body, sent, "{coding} {size}");
             assert!(found.provenance.altered.is_empty());
         }
-        // Each letter stands for a byte, or did, and some lack.
+        // Each character represents a byte, or did before some were lost.
         let letters: String = sent.iter().map(|&byte| char::from(byte)).collect();
         for size in [json!(sent.len()), json!(text.len()), json!(-1)] {
-            let found = imported(200, &fields, &json!({"size": size, "text": letters}));
+            let found = import_body(200, &fields, &json!({"size": size, "text": letters}));
             assert_eq!(only(&found).body, sent, "{coding} {size}");
             assert!(found.provenance.altered.is_empty());
         }
@@ -263,13 +271,13 @@ fn bodies_that_are_still_compressed_stay_as_they_were_sent() {
                 json!({"text": base64(&sent[..sent.len() / 2]), "encoding": "base64"}),
             ];
             for content in damaged {
-                assert_left_out(&imported(200, &fields, &content), "its body is ");
+                assert_left_out(&import_body(200, &fields, &content), "its body is ");
             }
         }
-        // What was decoded is coded again.
+        // What was decoded is encoded again.
         let content =
             json!({"size": text.len(), "text": base64(text.as_bytes()), "encoding": "base64"});
-        let found = imported(200, &fields, &content);
+        let found = import_body(200, &fields, &content);
         assert_eq!(
             &*only(&found).decoded_body(1 << 20).unwrap(),
             text.as_bytes()
@@ -283,14 +291,14 @@ fn bodies_that_are_still_compressed_stay_as_they_were_sent() {
         ("Content-Encoding", "gzip"),
     ];
     let content = json!({"size": file.len(), "text": base64(&file), "encoding": "base64"});
-    let found = imported(200, &fields, &content);
+    let found = import_body(200, &fields, &content);
     assert_eq!(&*only(&found).decoded_body(1 << 20).unwrap(), file);
 }
 
 #[test]
-fn texts_say_that_they_are_in_utf_8() {
+fn texts_are_declared_as_utf_8() {
     let of = |kind: &str, text: &str| {
-        let found = typed(kind, &json!({"text": text, "mimeType": "text/html"}));
+        let found = import_typed(kind, &json!({"text": text, "mimeType": "text/html"}));
         let altered = !found.provenance.altered.is_empty();
         let said = only(&found)
             .response_header("content-type")
@@ -335,13 +343,13 @@ fn texts_say_that_they_are_in_utf_8() {
     ] {
         assert_eq!(of(kind, text), (said.to_owned(), altered), "{kind}");
     }
-    let untyped = imported(200, &[], &json!({"text": "é", "mimeType": "text/html"}));
+    let untyped = import_body(200, &[], &json!({"text": "é", "mimeType": "text/html"}));
     let said = only(&untyped).response_header("content-type");
     assert_eq!(said, Some("text/html; charset=utf-8"));
 }
 
 #[test]
-fn a_page_without_a_type_says_that_it_is_in_utf_8() {
+fn a_page_without_a_type_is_declared_as_utf_8() {
     for (text, said) in [
         ("<!DOCTYPE html><meta charset=windows-1252>é", true),
         ("\n <HTML>é", true),
@@ -356,7 +364,7 @@ fn a_page_without_a_type_says_that_it_is_in_utf_8() {
         for kind in [json!("x-unknown"), json!(""), json!(null)] {
             for fields in [&[][..], &[("Content-Type", "")]] {
                 let content = json!({"text": text, "mimeType": kind});
-                let found = imported(200, fields, &content);
+                let found = import_body(200, fields, &content);
                 let kind = only(&found).response_header("content-type");
                 let kind = kind.filter(|kind| !kind.is_empty());
                 let wanted = said.then_some("text/html; charset=utf-8");
@@ -367,7 +375,7 @@ fn a_page_without_a_type_says_that_it_is_in_utf_8() {
 }
 
 #[test]
-fn the_last_of_several_types_is_the_one_that_says_utf_8() {
+fn the_last_of_several_types_declares_utf_8() {
     const UTF_8: &str = "text/html; charset=utf-8";
     for (kinds, said) in [
         (
@@ -388,7 +396,7 @@ fn the_last_of_several_types_is_the_one_that_says_utf_8() {
         (["text/html", "image/png"], &["text/html", "image/png"]),
     ] {
         let fields = kinds.map(|kind| ("Content-Type", kind));
-        let found = imported(200, &fields, &json!({"text": "é"}));
+        let found = import_body(200, &fields, &json!({"text": "é"}));
         let headers = only(&found).response_headers.iter();
         let found: Vec<&str> = headers.map(|header| header.text().unwrap()).collect();
         assert_eq!(found, said, "{kinds:?}");
@@ -396,7 +404,7 @@ fn the_last_of_several_types_is_the_one_that_says_utf_8() {
 }
 
 proptest! {
-    /// However a writer holds a body, what is imported is the body, or it is left out.
+    /// However a writer stores a body, the import is equal to it or left out.
     #[test]
     fn no_body_becomes_another_one(
         body in prop::collection::vec(any::<u8>(), 1..60),
@@ -425,12 +433,12 @@ proptest! {
         let fields = [("Content-Type", kind), ("Content-Length", &*length)];
         let fields = &fields[..1 + usize::from(is_length_declared)];
         let content = json!({"size": size, "text": text, "encoding": encoding});
-        let found = imported(200, fields, &content);
+        let found = import_body(200, fields, &content);
         let is_whole = kept.len() == body.len();
         for exchange in &found.exchanges {
             let is_same = exchange.body == body;
-            // Short cuts of a text may be another encoding of it, and what has as many letters as
-            // the size says may be a text.
+            // A short prefix of a text may be another encoding of it, and bytes with as many
+            // letters as the declared size may be text.
             let may_be_text = is_text || form == 3 || !is_size_known || size == text.len();
             prop_assert!(is_same || may_be_text, "{:?}", exchange.body);
         }

@@ -1,4 +1,4 @@
-//! No member of a HAR's or a Web Page Replay archive's exchange decides on more than that exchange.
+//! An invalid member in a HAR or a Web Page Replay archive affects only its own exchange.
 
 use crate::support::gzip;
 use eyelevel_archive::{Format, Imported, import, import_content};
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 const ODD: &str = "https://a.test/odd";
 
-/// An entry as browsers write one.
+/// Returns an entry as browsers write it.
 fn entry(url: &str, text: &str) -> Value {
     json!({
         "startedDateTime": "2026-11-01T12:00:00.000Z", "time": 10.5, "comment": "",
@@ -26,8 +26,8 @@ fn entry(url: &str, text: &str) -> Value {
     })
 }
 
-/// A HAR of a page and one entry more.
-fn with(odd: &Value) -> Imported {
+/// Imports a HAR of a page and one further entry.
+fn import_with(odd: &Value) -> Imported {
     let har = json!({"log": {"entries": [entry("https://a.test/", "<p>"), odd]}});
     let imported = import_content(Format::Har, har.to_string().into()).unwrap();
     assert_eq!(imported.exchanges[0].url.to_string(), "https://a.test/");
@@ -35,7 +35,7 @@ fn with(odd: &Value) -> Imported {
     imported
 }
 
-/// The odd entry with `value` at the member that `path` leads to.
+/// Returns the odd entry with `value` at the member that `path` leads to.
 fn odd(path: &[&str], value: Value) -> Value {
     let mut odd = entry(ODD, "abc");
     let mut member = &mut odd;
@@ -49,7 +49,7 @@ fn odd(path: &[&str], value: Value) -> Value {
     odd
 }
 
-/// Where a member stands and an odd value for it; then why it leaves its entry out, if it does.
+/// A member's path, an odd value for it, and the reason why it leaves its entry out, if it does.
 type Case = (&'static [&'static str], Value, Option<&'static str>);
 
 #[test]
@@ -126,7 +126,7 @@ fn an_odd_member_leaves_its_entry_out_only_where_it_is_needed() {
     ];
     for (path, value, reason) in cases {
         let said = format!("{path:?} {value}");
-        let imported = with(&odd(path, value));
+        let imported = import_with(&odd(path, value));
         let Some(reason) = reason else {
             assert_eq!(imported.exchanges[1].body, "abc", "{said}");
             assert!(imported.provenance.left_out.is_empty(), "{said}");
@@ -147,7 +147,7 @@ fn an_odd_member_leaves_its_entry_out_only_where_it_is_needed() {
 
 #[test]
 fn numbers_and_halves_of_surrogate_pairs_are_read_as_texts() {
-    let imported = with(&odd(&["response", "headers", "0", "value"], json!(12)));
+    let imported = import_with(&odd(&["response", "headers", "0", "value"], json!(12)));
     assert_eq!(
         imported.exchanges[1].response_header("content-type"),
         Some("12")
@@ -169,14 +169,14 @@ fn entries_that_are_no_objects_are_left_out_by_their_number() {
         json!({}),
         json!({"request": 1}),
     ] {
-        let imported = with(&odd);
+        let imported = import_with(&odd);
         let sentence = &imported.provenance.left_out[0];
         assert!(sentence.contains("(entry 1)"), "{sentence}");
     }
 }
 
 #[test]
-fn json_that_is_none_refuses_the_file_and_names_where() {
+fn invalid_json_refuses_the_file_with_its_position() {
     let sound = json!({"log": {"entries": [entry("https://a.test/", "<p>"), entry(ODD, "abc")]}});
     let sound = sound.to_string();
     let at = sound.find("\"time\":10.5").unwrap();
@@ -206,7 +206,7 @@ fn json_that_is_none_refuses_the_file_and_names_where() {
 const NO_HAR: &str = "it is no HAR, which has one `log` with one list of `entries`; export it";
 
 #[test]
-fn what_is_no_har_in_utf_8_is_refused_with_what_it_is() {
+fn other_formats_are_refused_by_name() {
     let whole = json!({"log": {"entries": [entry("https://a.test/", "<p>")]}}).to_string();
     let utf16 = |of: fn(u16) -> [u8; 2]| whole.encode_utf16().flat_map(of).collect::<Vec<u8>>();
     let (little, big) = (utf16(u16::to_le_bytes), utf16(u16::to_be_bytes));
@@ -240,7 +240,7 @@ fn what_is_no_har_in_utf_8_is_refused_with_what_it_is() {
         ([&b"\xff\xfe"[..], &little].concat(), "it is in UTF-16"),
         ([&b"\xfe\xff"[..], &big].concat(), "it is in UTF-16"),
     ] {
-        // By its name nobody knows it: by its beginning alone.
+        // The name has no meaning: the beginning decides.
         let name = format!("no-har-{}", std::process::id());
         let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         std::fs::write(&path, &file).unwrap();
@@ -254,7 +254,7 @@ fn what_is_no_har_in_utf_8_is_refused_with_what_it_is() {
 const WPR_REQUEST: &str = "R0VUIC8gSFRUUC8xLjENCg0K"; // GET / HTTP/1.1
 const WPR_RESPONSE: &str = "SFRUUC8xLjEgMjAwIE9LDQoNCng="; // HTTP/1.1 200 OK, body x
 
-/// An archive of a page whose other members are `more`.
+/// Imports an archive of a page whose other members are `more`.
 fn web_page_replay(hosts: &Value, more: &Value) -> Imported {
     let archived = json!({"SerializedRequest": WPR_REQUEST, "SerializedResponse": WPR_RESPONSE});
     let mut requests = json!({"a.test": {"https://a.test/": [archived]}});
@@ -312,7 +312,7 @@ fn nulls_of_web_page_replay_cost_no_other_exchange() {
     }
 }
 
-/// Any JSON, and what writers confuse with one another.
+/// Generates any JSON value, and values that writers confuse.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -331,7 +331,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The paths of all members of a value.
+/// Returns the paths of all members of a value.
 fn paths(value: &Value, at: &[String]) -> Vec<Vec<String>> {
     let members: Vec<(String, &Value)> = match value {
         Value::Object(members) => members
@@ -357,7 +357,7 @@ proptest! {
     fn no_member_costs_another_entry(at in any::<prop::sample::Index>(), value in value()) {
         let paths = paths(&entry(ODD, "abc"), &[]);
         let path: Vec<&str> = paths[at.index(paths.len())].iter().map(String::as_str).collect();
-        let imported = with(&odd(&path, value));
+        let imported = import_with(&odd(&path, value));
         let left_out = &imported.provenance.left_out;
         prop_assert_eq!(imported.exchanges.len() + left_out.len(), 2, "{:?}", left_out);
         let has_its_url = path != ["request"] && path != ["request", "url"];

@@ -1,4 +1,4 @@
-//! Files that lie: refused with file, record, offset and reason, in bounded memory.
+//! Hostile files are refused with file, record, offset and reason, in bounded memory.
 
 use std::io::{Cursor, Write};
 
@@ -159,8 +159,8 @@ fn containers_that_lie_are_refused() {
     }
 }
 
-/// The bytes of a zip file.
-fn zipped(entries: &[(&str, &[u8])]) -> Vec<u8> {
+/// Returns the bytes of a zip file.
+fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
     for (name, content) in entries {
@@ -179,7 +179,7 @@ fn containers_of_containers_are_read_and_checked_alike() {
     let warcs = [page("1", A), page("2", "https://b.test/")];
     let inner = warcs
         .each_ref()
-        .map(|warc| zipped(&[package, ("archive/x.warc", warc)]));
+        .map(|warc| zip(&[package, ("archive/x.warc", warc)]));
     let outer = [
         package,
         ("crawl-0.wacz", &inner[0]),
@@ -192,7 +192,7 @@ fn containers_of_containers_are_read_and_checked_alike() {
         .map(|each| each.url.to_string())
         .collect();
     assert_eq!(urls, [A, "https://b.test/"]);
-    // What is wrong in one of them refuses the file, however deep it is.
+    // Damage in a nested container refuses the file, at any depth.
     let mut damaged = inner[1].clone();
     let at = damaged
         .windows(3)
@@ -203,9 +203,9 @@ fn containers_of_containers_are_read_and_checked_alike() {
     let expected = "crawl-1.wacz is not a sound WACZ at archive/x.warc";
     let error = wacz(&broken).unwrap_err().to_string();
     assert!(error.contains(expected), "{error}");
-    let error = wacz(&[package, ("all.wacz", &zipped(&broken))]).unwrap_err();
+    let error = wacz(&[package, ("all.wacz", &zip(&broken))]).unwrap_err();
     assert!(error.to_string().contains(expected), "{error}");
-    let mut deep = zipped(&outer);
+    let mut deep = zip(&outer);
     for level in 2..6 {
         let entries = [package, ("ALL.WACZ", &deep[..])];
         match wacz(&entries) {
@@ -216,7 +216,7 @@ fn containers_of_containers_are_read_and_checked_alike() {
                 assert!(error.to_string().contains(expected), "{error}");
             }
         }
-        deep = zipped(&entries);
+        deep = zip(&entries);
     }
 }
 
@@ -224,7 +224,7 @@ fn containers_of_containers_are_read_and_checked_alike() {
 fn names_are_read_in_any_case() {
     let package = ("datapackage.json", &b"{}"[..]);
     let warc = gzip(&page("1", A));
-    let inner = zipped(&[package, ("Archive/a.WARC.GZ", &warc)]);
+    let inner = zip(&[package, ("Archive/a.WARC.GZ", &warc)]);
     let site = wacz(&[package, ("1.WACZ", &inner)]).unwrap();
     assert_eq!(site.main_url().to_string(), A);
 }

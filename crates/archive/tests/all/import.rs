@@ -1,4 +1,4 @@
-//! Recordings of other tools: read, written again, made secure.
+//! Recordings of other tools are read, written and converted to https.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use eyelevel_archive::{
     Exchange, Imported, Scheme, Site, export_har, export_mahimahi, import, secure, write_wacz,
 };
 
-/// The folder of Mahimahi recordings; none, and said so, where it is absent.
+/// Returns the folder of Mahimahi recordings; prints a note and returns `None` if it is absent.
 fn recordings() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/sites/mahimahi");
     if !folder.is_dir() {
@@ -16,7 +16,7 @@ fn recordings() -> Option<PathBuf> {
     Some(folder)
 }
 
-fn packed(imported: &Imported, name: &str) -> (Temporary, Site) {
+fn pack(imported: &Imported, name: &str) -> (Temporary, Site) {
     let file = Temporary::new(name);
     let metadata = imported.metadata(None, name).unwrap();
     write_wacz(&file.0, &imported.exchanges, &metadata).unwrap();
@@ -24,7 +24,7 @@ fn packed(imported: &Imported, name: &str) -> (Temporary, Site) {
     (file, site)
 }
 
-/// What every format keeps.
+/// Returns the parts of an exchange that every format keeps.
 fn essence(exchange: &Exchange) -> (String, String, u16, Vec<u8>) {
     let url = exchange.url.to_string();
     (
@@ -50,7 +50,7 @@ fn mahimahi_folders_are_read_whole_and_become_secure() {
         ("imgur-2015", 106, 20, "http://imgur.com/", 10.0),
     ] {
         let mut imported = import(&[folder.join(name)]).unwrap();
-        let (_file, site) = packed(&imported, name);
+        let (_file, site) = pack(&imported, name);
         let left_out = site.provenance().left_out.len();
         assert_eq!(site.exchanges().len() + left_out, objects, "{name}");
         let mut seen: Vec<_> = site.exchanges().iter().map(|each| &each.url.host).collect();
@@ -77,7 +77,7 @@ fn mahimahi_folders_are_read_whole_and_become_secure() {
         let share = secure_bytes as f64 / info.body_bytes as f64;
         assert!((info.secure_bytes_share - share).abs() < 1e-9, "{name}");
         secure(&mut imported);
-        let (_file, site) = packed(&imported, &format!("{name}-secure"));
+        let (_file, site) = pack(&imported, &format!("{name}-secure"));
         let is_secure = |each: &Exchange| each.url.scheme == Scheme::Https;
         assert!(site.exchanges().iter().all(is_secure), "{name}");
         assert!(!site.provenance().altered.is_empty(), "{name}");
@@ -86,10 +86,10 @@ fn mahimahi_folders_are_read_whole_and_become_secure() {
 }
 
 #[test]
-fn recordings_join_and_keep_what_they_say_of_themselves() {
+fn recordings_join_and_keep_their_metadata() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/eyelevel/sites/shipped");
     let both = import(&[corpus.join("agency.wacz"), corpus.join("creative.wacz")]).unwrap();
-    let (_file, site) = packed(&both, "joined");
+    let (_file, site) = pack(&both, "joined");
     let parts = ["agency", "creative"].map(|name| {
         let file = corpus.join(name).with_extension("wacz");
         Site::open(file).unwrap()
@@ -102,10 +102,10 @@ fn recordings_join_and_keep_what_they_say_of_themselves() {
 }
 
 #[test]
-fn what_is_exported_imports_again() {
+fn exported_sites_import_again() {
     let Some(folder) = recordings() else { return };
     let imported = import(&[folder.join("stackoverflow-2015")]).unwrap();
-    let (_file, site) = packed(&imported, "exported");
+    let (_file, site) = pack(&imported, "exported");
     let har = Temporary::new("exported.har");
     export_har(&site, &har.0).unwrap();
     let again = import(std::slice::from_ref(&har.0)).unwrap();
@@ -233,7 +233,7 @@ fn flows_of_mitmproxy_are_read() {
     assert!(error.contains("byte 0"), "{error}");
 }
 
-/// A file or folder that is gone at the end of its test.
+/// A file or folder that is removed at the end of its test.
 struct Temporary(PathBuf);
 
 impl Temporary {

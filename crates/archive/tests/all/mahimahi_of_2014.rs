@@ -1,14 +1,14 @@
-//! Mahimahi's records of January 2014, whose layout is another one than today's.
+//! Mahimahi's records of January 2014, whose layout differs from the current one.
 
 use eyelevel_archive::{Format, Scheme, import_content};
 
-/// A field of bytes, shorter than 16 kB, as Protocol Buffers have it.
+/// Encodes a field of bytes, shorter than 16 kB, in the Protocol Buffers format.
 fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     let (low, high) = (bytes.len() as u8 & 0x7f | 0x80, (bytes.len() >> 7) as u8);
     [&[number << 3 | 2, low, high], bytes].concat()
 }
 
-/// An exchange as Mahimahi's recorder laid it out in January 2014.
+/// Encodes an exchange as Mahimahi's recorder did in January 2014.
 fn record_of_2014(port: &[u8], scheme: &str, response: &[&[u8]], body: &[u8]) -> Vec<u8> {
     let lines = |first: &str, lines: &[&[u8]], body: &[u8]| {
         let mut message = field(1, first.as_bytes());

@@ -1,4 +1,4 @@
-//! The crate's tests from outside, in one program: each more would be linked on its own.
+//! The crate's integration tests, in one program because each further one is linked separately.
 
 mod cleartext;
 mod codings;

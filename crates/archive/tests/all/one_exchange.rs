@@ -1,4 +1,4 @@
-//! What is wrong with one exchange leaves that one out; what is wrong with the file refuses it.
+//! Damage in one exchange leaves out that exchange; damage to the file refuses it.
 
 use crate::support::{gzip, open, page, record, request, response};
 use eyelevel_archive::Site;
@@ -7,8 +7,8 @@ use proptest::prelude::*;
 const PAGE: &str = "https://a.test/";
 const ODD: &str = "https://a.test/odd";
 
-/// A page, and one record beside it.
-fn beside(odd: Vec<u8>) -> Site {
+/// Opens a page along with one further record.
+fn open_with(odd: Vec<u8>) -> Site {
     open(&[gzip(&page("page", PAGE)), gzip(&odd)]).unwrap()
 }
 
@@ -38,14 +38,14 @@ fn an_odd_status_line_is_read_as_a_browser_reads_it_or_leaves_its_exchange_out()
         ("HTTP/1.1  200 OK", "http/1.1"),
         ("HTTP 200 OK", "http/1.0"),
     ] {
-        let site = beside(response("1", ODD, &[], &format!("{line}\r\n\r\nx")));
+        let site = open_with(response("1", ODD, &[], &format!("{line}\r\n\r\nx")));
         assert_eq!(urls(&site), [PAGE, ODD], "{line}");
         let odd = &site.exchanges()[1];
         assert_eq!((odd.status, &*odd.protocol), (200, protocol), "{line}");
         assert_eq!(odd.body, "x");
     }
     for message in ["", "HTTP/1.1 0 \r\n\r\nx", "<html>old</html>", "\r\n\r\n"] {
-        let site = beside(response("1", ODD, &[], message));
+        let site = open_with(response("1", ODD, &[], message));
         assert_left_out(&site, "its status line is");
     }
 }
@@ -54,7 +54,7 @@ fn an_odd_status_line_is_read_as_a_browser_reads_it_or_leaves_its_exchange_out()
 fn broken_chunks_leave_one_exchange_out() {
     let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     for raw in ["5\r\nabc\r\n0\r\n\r\n", "3\r\nabc\r\n", "ff\r\n"] {
-        let site = beside(response("1", ODD, &[], &format!("{head}{raw}")));
+        let site = open_with(response("1", ODD, &[], &format!("{head}{raw}")));
         assert_left_out(&site, "its chunked body is broken at byte ");
     }
 }
@@ -64,14 +64,14 @@ fn a_broken_request_leaves_its_own_exchange_out() {
     let answer = response("1", ODD, &[], "HTTP/1.1 200 OK\r\n\r\nx");
     for broken in ["\r\n\r\n", "G=T / HTTP/1.1\r\n\r\n"] {
         let asked = request("2", ODD, &["WARC-Concurrent-To: <urn:test:1>"], broken);
-        let site = beside([answer.clone(), asked].concat());
+        let site = open_with([answer.clone(), asked].concat());
         assert_left_out(&site, "its request cannot be read: ");
     }
-    // A request whose answer is left out belongs to no other answer.
+    // The request of a response that is left out must not join another response.
     let asked =
         |id: &str, method: &str| request(id, ODD, &[], &format!("{method} /odd HTTP/1.1\r\n\r\n"));
     let broken = response("4", ODD, &[], "nothing");
-    let site = beside([asked("3", "POST"), broken, asked("5", "PUT"), answer].concat());
+    let site = open_with([asked("3", "POST"), broken, asked("5", "PUT"), answer].concat());
     assert_eq!(urls(&site), [PAGE, ODD]);
     assert_eq!(site.exchanges()[1].method, "PUT");
 }
@@ -81,13 +81,13 @@ fn interim_responses_before_the_final_one_are_passed_over() {
     let early = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
     let last = "HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody";
     let twice = format!("HTTP/1.1 100 Continue\r\n\r\n{early}{last}");
-    let site = beside(response("1", ODD, &[], &twice));
+    let site = open_with(response("1", ODD, &[], &twice));
     let found = &site.exchanges()[1];
     assert_eq!((found.status, &found.body[..]), (200, &b"body"[..]));
     assert_eq!(found.response_headers.len(), 1);
-    let site = beside(response("1", ODD, &[], early));
+    let site = open_with(response("1", ODD, &[], early));
     assert_left_out(&site, "an interim response");
-    let site = beside(response("1", ODD, &[], &twice.replace("HTTP", "http")));
+    let site = open_with(response("1", ODD, &[], &twice.replace("HTTP", "http")));
     assert_eq!(site.exchanges()[1].body, "body");
 }
 
@@ -95,7 +95,7 @@ fn interim_responses_before_the_final_one_are_passed_over() {
 fn a_record_without_its_url_leaves_only_itself_out() {
     for kind in ["response", "revisit", "resource"] {
         let message = b"HTTP/1.1 200 OK\r\n\r\nbody";
-        let site = beside(record(kind, "nameless", &[], message));
+        let site = open_with(record(kind, "nameless", &[], message));
         assert_eq!(site.exchanges().len(), 1);
         let note = &site.notes()[0].message;
         let expected = format!("the {kind} record urn:test:nameless has no `WARC-Target-URI`");
@@ -104,9 +104,9 @@ fn a_record_without_its_url_leaves_only_itself_out() {
 }
 
 #[test]
-fn a_head_that_ends_early_has_its_length_told() {
+fn a_truncated_head_is_reported_with_its_length() {
     let message = "HTTP/1.1 200 OK\r\nContent-Type: text/javascript";
-    let site = beside(response("1", ODD, &[], message));
+    let site = open_with(response("1", ODD, &[], message));
     assert_left_out(&site, "its header of 46 bytes ends without an empty line");
 }
 
@@ -125,7 +125,7 @@ fn a_protocol_is_read_as_others_write_it() {
             &format!("WARC-Protocol: {written}"),
         ];
         let message = format!("{status_line} 200 OK\r\n\r\nbody");
-        let site = beside(response("1", ODD, &fields, &message));
+        let site = open_with(response("1", ODD, &fields, &message));
         assert_eq!(site.exchanges()[1].protocol, expected, "{written}");
     }
 }
@@ -134,14 +134,14 @@ fn a_protocol_is_read_as_others_write_it() {
 fn an_endless_head_leaves_its_exchange_out_and_an_empty_file_names_why() {
     let message = format!("HTTP/1.1 200 OK\r\nA: {}\r\n\r\n", "a".repeat(2 << 20));
     let odd = response("1", ODD, &[], &message);
-    assert_left_out(&beside(odd.clone()), "its header has no end within");
+    assert_left_out(&open_with(odd.clone()), "its header has no end within");
     let error = open(&[odd]).unwrap_err().to_string();
     let expected = format!("no recorded HTTP response (left out: {ODD}: its header has no end");
     assert!(error.contains(&expected), "{error}");
 }
 
 #[test]
-fn what_is_left_does_not_pass_for_a_broken_page() {
+fn other_exchanges_do_not_replace_a_broken_page() {
     let script = response(
         "1",
         "https://a.test/a.js",
@@ -177,7 +177,7 @@ fn damage_to_the_container_still_refuses_the_file() {
     }
 }
 
-/// Beginnings of heads that servers and writers make, and what is none.
+/// Generates beginnings of heads, as servers and writers make them, and invalid ones.
 fn odd_message() -> impl Strategy<Value = String> {
     let version = prop_oneof![
         Just("HTTP/1.1".to_owned()),
@@ -221,7 +221,7 @@ proptest! {
             ]
             .concat(),
         };
-        let site = beside(odd);
+        let site = open_with(odd);
         prop_assert_eq!(site.exchanges()[0].url.to_string(), PAGE);
         let is_named = site.notes().iter().any(|note| note.message.starts_with(ODD));
         prop_assert!(is_named || site.exchanges().len() == 2, "{:?}", site.notes());

@@ -1,4 +1,4 @@
-//! Recordings in which everything has one URL: joined right, in time that grows with their size.
+//! Recordings in which everything has one URL are joined correctly and in linear time.
 
 use crate::support::{open, record, request, response};
 
@@ -15,7 +15,7 @@ fn each_response_takes_the_nearest_request_that_is_left() {
         request("r1", A, &[], &named(1)),
         request("r2", A, &[], &named(2)),
         response("named", A, &names, OK),
-        // As near to what stands before it as to what stands behind it: the former.
+        // The request before is as near as the one after, and wins.
         response("before", A, &[], OK),
         response("behind", A, &[], OK),
         request("r3", A, &[], &named(3)),

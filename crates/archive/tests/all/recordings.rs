@@ -1,4 +1,4 @@
-//! The four real recordings of the data folder, read whole; skipped where they are absent.
+//! The four real recordings of the data folder are readable; skipped if absent.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ fn real_recordings_open_with_their_origins() {
     }
 }
 
-/// Of the packages that the shipped sites are made of; all let them be passed on.
+/// The licences of the packages in the shipped sites; all allow redistribution.
 const LICENCES: [&str; 4] = [
     "MIT",
     "Apache-2.0",

@@ -1,4 +1,4 @@
-//! What each kind of record becomes.
+//! The exchange that each kind of record becomes.
 
 use crate::support::{gzip, open, page, record, request, response};
 use bytes::Bytes;
@@ -152,7 +152,7 @@ fn revisits_bring_the_body_of_their_original() {
 }
 
 #[test]
-fn what_is_left_out_is_noted() {
+fn left_out_records_are_noted() {
     let site = open(&[
         record("warcinfo", "0", &[], b"software: test\r\n"),
         page("1", A),
@@ -244,7 +244,7 @@ fn addresses_that_a_lab_cannot_route_are_replaced() {
     assert_eq!(address("public.test"), ("192.0.2.7".to_owned(), true));
     assert_eq!(address("shared.test"), ("192.0.2.7".to_owned(), true));
     assert_eq!(address("later.test"), ("198.18.1.0".to_owned(), true));
-    // By name, and never one that another host was recorded at.
+    // Assigned in the order of names, and never an address that was recorded for another host.
     assert_eq!(address("private-1.test"), ("198.18.1.1".to_owned(), false));
     assert_eq!(address("private-2.test"), ("198.18.1.1".to_owned(), false));
     assert_eq!(address("proxied-1.test"), ("198.18.1.2".to_owned(), false));

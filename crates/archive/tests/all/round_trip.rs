@@ -1,4 +1,4 @@
-//! What is written reads back the same.
+//! What is written reads back unchanged.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use eyelevel_archive::limits::EXCHANGES_MAX;
 use eyelevel_archive::{Exchange, Header, Provenance, Screenshot, Site, SiteMetadata, write_wacz};
 use proptest::prelude::*;
 
-/// A file name of its own for each test process and use, removed at the end.
+/// A file name that is unique to each test process and use, removed at the end.
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -64,7 +64,7 @@ fn body() -> impl Strategy<Value = Bytes> {
     prop_oneof![
         Just(Bytes::new()),
         prop::collection::vec(any::<u8>(), 0..2000).prop_map(Bytes::from),
-        // What a chunked body looks like, whole and cut off.
+        // Bodies that look chunked, complete and cut off.
         Just(Bytes::from_static(b"3\r\nabc\r\n0\r\n\r\n")),
         Just(Bytes::from_static(b"ff\r\nabc")),
     ]
@@ -150,7 +150,7 @@ fn writing_twice_gives_the_same_bytes() {
 }
 
 #[test]
-fn what_would_not_read_back_is_refused_and_nothing_is_left_behind() {
+fn unwritable_exchanges_are_refused_and_leave_no_file() {
     let broken: [fn(&mut Exchange); 6] = [
         |exchange| exchange.status = 103,
         |exchange| exchange.method = "GET /".to_owned(),
@@ -183,7 +183,7 @@ fn what_would_not_read_back_is_refused_and_nothing_is_left_behind() {
     );
 }
 
-/// As many exchanges as a recording may have, each of three records.
+/// Returns as many exchanges as a recording may have, with three records each.
 fn full_recording() -> Vec<Exchange> {
     let small = Exchange {
         request_headers: vec![Header::new("accept", "*/*")],

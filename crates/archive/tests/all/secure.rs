@@ -1,4 +1,4 @@
-//! Plain sites made secure.
+//! Plain http sites are converted to https.
 
 use crate::support::{open, request, response};
 use eyelevel_archive::{Imported, Site, secure};
@@ -27,7 +27,7 @@ fn bodies(site: &Site) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn scripts_of_plain_pages_compare_the_other_scheme_wherever_they_came_from() {
+fn scripts_of_plain_pages_compare_the_other_scheme() {
     let frame =
         format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<script>{BEACON}</script>");
     let site = open(&[

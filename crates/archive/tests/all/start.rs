@@ -1,11 +1,11 @@
-//! Which page a recording is of, where its file does not say.
+//! The start page of recordings whose file does not name it.
 
 use eyelevel_archive::{Provenance, Site, SiteMetadata, write_wacz};
 
 use crate::support::{open, page, request, response};
 
-/// Records of an exchange of `url` with this content type, asked for with these fields.
-fn asked(id: &str, url: &str, content_type: &str, fields: &str) -> Vec<u8> {
+/// Returns the records of an exchange of `url` with this content type and these request fields.
+fn exchange(id: &str, url: &str, content_type: &str, fields: &str) -> Vec<u8> {
     let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n\r\n");
     let concurrent = format!("WARC-Concurrent-To: <urn:test:{id}>");
     let message = format!("GET / HTTP/1.1\r\n{fields}\r\n");
@@ -16,36 +16,42 @@ fn asked(id: &str, url: &str, content_type: &str, fields: &str) -> Vec<u8> {
     .concat()
 }
 
-fn named_by(url: &str) -> String {
+fn referer_field(url: &str) -> String {
     format!("Referer: {url}\r\n")
 }
 
-fn start_of(records: &[Vec<u8>]) -> String {
+fn find_start(records: &[Vec<u8>]) -> String {
     open(records).unwrap().main_url().to_string()
 }
 
-/// A page whose images name it, with a beacon of its own that names nothing and answers HTML.
+/// Returns a page whose images name it in `Referer`, with a beacon that names nothing and answers
+/// HTML.
 fn page_and_beacon(page_url: &str, beacon_url: &str) -> Vec<Vec<u8>> {
     let html = "text/html; charset=utf-8";
     let mut records = vec![
-        // The page came from a search engine or a link, which is not in the recording.
-        asked("page", page_url, html, &named_by("http://search.test/?q=a")),
-        asked("beacon", beacon_url, html, ""),
+        // The page was reached from a search engine or a link that is not in the recording.
+        exchange(
+            "page",
+            page_url,
+            html,
+            &referer_field("http://search.test/?q=a"),
+        ),
+        exchange("beacon", beacon_url, html, ""),
     ];
     for number in 0..30 {
         let url = format!("{page_url}image-{number}.png");
-        records.push(asked(
+        records.push(exchange(
             &format!("image-{number}"),
             &url,
             "image/png",
-            &named_by(page_url),
+            &referer_field(page_url),
         ));
     }
     records
 }
 
 #[test]
-fn a_beacon_that_answers_html_is_no_page() {
+fn a_beacon_that_answers_html_is_not_a_page() {
     for (page_url, beacon_url) in [
         (
             "https://www.portal.test/",
@@ -54,54 +60,59 @@ fn a_beacon_that_answers_html_is_no_page() {
         ("http://www.news.test/", "http://i.go.news.test/count/v?a=b"),
     ] {
         let mut records = page_and_beacon(page_url, beacon_url);
-        assert_eq!(start_of(&records), page_url);
+        assert_eq!(find_start(&records), page_url);
         records.reverse(); // a folder's files have no order
-        assert_eq!(start_of(&records), page_url);
+        assert_eq!(find_start(&records), page_url);
     }
 }
 
 #[test]
-fn what_style_sheets_scripts_and_frames_led_to_counts_for_the_page() {
+fn indirect_requests_count_for_the_page() {
     let (sheet, script) = ("https://c.test/a.css", "https://c.test/a.js");
     let mut records = vec![
-        // Were only those counted that name it themselves, the frame would be the page.
-        asked(
+        // If only objects that name it themselves counted, the frame would be the page.
+        exchange(
             "frame",
             "https://f.test/",
             "text/html",
-            &named_by("https://a.test/"),
+            &referer_field("https://a.test/"),
         ),
-        asked("sheet", sheet, "text/css", &named_by("https://a.test/")),
-        asked("script", script, "text/javascript", &named_by(sheet)),
-        asked(
+        exchange(
+            "sheet",
+            sheet,
+            "text/css",
+            &referer_field("https://a.test/"),
+        ),
+        exchange("script", script, "text/javascript", &referer_field(sheet)),
+        exchange(
             "page",
             "https://a.test/",
             "text/html",
-            &named_by("https://b.test/"),
+            &referer_field("https://b.test/"),
         ),
     ];
     for number in 0..3 {
         let by = ["https://f.test/", script, sheet][number % 3];
         let url = format!("https://a.test/{number}.png");
-        records.push(asked(
+        records.push(exchange(
             &format!("i{number}"),
             &url,
             "image/png",
-            &named_by(by),
+            &referer_field(by),
         ));
         let url = format!("https://f.test/{number}.png");
-        records.push(asked(
+        records.push(exchange(
             &format!("f{number}"),
             &url,
             "image/png",
-            &named_by("https://f.test/"),
+            &referer_field("https://f.test/"),
         ));
     }
-    assert_eq!(start_of(&records), "https://a.test/");
+    assert_eq!(find_start(&records), "https://a.test/");
 }
 
 #[test]
-fn what_redirects_led_to_counts_for_the_page_that_they_began_at() {
+fn redirected_requests_count_for_the_first_page() {
     let moved = |to: &str| format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\n\r\n");
     let mut records = vec![
         page("beacon", "https://beacon.test/"),
@@ -110,20 +121,20 @@ fn what_redirects_led_to_counts_for_the_page_that_they_began_at() {
         page("page", "https://a.test/home"),
     ];
     let image = "https://a.test/1.png";
-    records.push(asked(
+    records.push(exchange(
         "3",
         image,
         "image/png",
-        &named_by("https://a.test/home"),
+        &referer_field("https://a.test/home"),
     ));
-    assert_eq!(start_of(&records), "http://a.test/");
-    // A beacon of the page's own that is sent to it is not where it began.
+    assert_eq!(find_start(&records), "http://a.test/");
+    // The page's own beacon that is redirected to it is not its start.
     let by_page = "WARC-Concurrent-To: <urn:test:4>";
     let message = "GET / HTTP/1.1\r\nReferer: https://a.test/home\r\n\r\n";
     let back = moved("http://a.test/");
     records.push(response("4", "https://count.test/", &[], &back));
     records.push(request("5", "https://count.test/", &[by_page], message));
-    assert_eq!(start_of(&records), "http://a.test/");
+    assert_eq!(find_start(&records), "http://a.test/");
 }
 
 #[test]
@@ -133,69 +144,69 @@ fn a_referer_of_an_origin_alone_stands_for_its_page() {
         page("beacon", "https://beacon.test/"),
         page("page", "https://a.test/news?id=1"),
     ];
-    records.push(asked(
+    records.push(exchange(
         "1",
         "https://b.test/1.png",
         "image/png",
-        &named_by("https://a.test/"),
+        &referer_field("https://a.test/"),
     ));
-    assert_eq!(start_of(&records), "https://a.test/news?id=1");
+    assert_eq!(find_start(&records), "https://a.test/news?id=1");
 }
 
 #[test]
-fn what_a_browser_asked_for_as_a_frame_is_no_page() {
+fn a_frame_is_not_a_page() {
     let as_document = "Sec-Fetch-Dest: document\r\n";
     let as_frame = "Sec-Fetch-Dest: iframe\r\n";
     let mut records = vec![
-        asked("frame", "https://f.test/", "text/html", as_frame),
-        asked("page", "https://a.test/", "text/html", as_document),
+        exchange("frame", "https://f.test/", "text/html", as_frame),
+        exchange("page", "https://a.test/", "text/html", as_document),
     ];
     for number in 0..3 {
         let url = format!("https://f.test/{number}.png");
-        records.push(asked(
+        records.push(exchange(
             &format!("{number}"),
             &url,
             "image/png",
-            &named_by("https://f.test/"),
+            &referer_field("https://f.test/"),
         ));
     }
-    assert_eq!(start_of(&records), "https://a.test/");
+    assert_eq!(find_start(&records), "https://a.test/");
 }
 
 #[test]
-fn of_pages_that_led_to_as_much_the_first_that_nothing_asked_for_is_the_page() {
+fn among_equal_pages_the_first_unrequested_one_wins() {
     let circle = [
-        asked(
+        exchange(
             "1",
             "https://a.test/1",
             "text/html",
-            &named_by("https://a.test/2"),
+            &referer_field("https://a.test/2"),
         ),
-        asked(
+        exchange(
             "2",
             "https://a.test/2",
             "text/html",
-            &named_by("https://a.test/1"),
+            &referer_field("https://a.test/1"),
         ),
-        asked(
+        exchange(
             "self",
             "https://a.test/3",
             "text/html",
-            &named_by("https://a.test/3"),
+            &referer_field("https://a.test/3"),
         ),
     ];
-    assert_eq!(start_of(&circle), "https://a.test/1");
+    assert_eq!(find_start(&circle), "https://a.test/1");
     let strangers = [
-        asked(
+        exchange(
             "1",
             "https://a.test/1",
             "text/html",
-            &named_by("https://b.test/"),
+            &referer_field("https://b.test/"),
         ),
         page("2", "https://a.test/2"),
         page("3", "https://a.test/3"),
     ];
-    assert_eq!(start_of(&strangers), "https://a.test/2");
+    assert_eq!(find_start(&strangers), "https://a.test/2");
 }
 
 #[test]
@@ -222,10 +233,10 @@ fn the_page_that_a_recording_names_is_the_page() {
 fn a_long_chain_is_followed_whole() {
     let records: Vec<Vec<u8>> = (0..20_000)
         .map(|number| {
-            let by = named_by(&format!("https://a.test/{}", number + 1));
+            let by = referer_field(&format!("https://a.test/{}", number + 1));
             let url = format!("https://a.test/{number}");
-            asked(&number.to_string(), &url, "text/html", &by)
+            exchange(&number.to_string(), &url, "text/html", &by)
         })
         .collect();
-    assert_eq!(start_of(&records), "https://a.test/19999");
+    assert_eq!(find_start(&records), "https://a.test/19999");
 }

@@ -1,4 +1,4 @@
-//! Bodies and answers that are not what they declare, in every format.
+//! Bodies and responses that differ from what they declare, in every format.
 
 use std::io::{Read, Write};
 
@@ -9,8 +9,8 @@ use proptest::prelude::*;
 const PAGE: &str = "https://a.test/";
 const ODD: &str = "https://a.test/odd";
 
-/// The message as a record of its own beside a page.
-fn beside(message: &[u8]) -> Site {
+/// Opens a page along with the message in a record of its own.
+fn open_with(message: &[u8]) -> Site {
     let fields = [
         "WARC-Target-URI: https://a.test/odd",
         "Content-Type: application/http",
@@ -39,14 +39,14 @@ fn assert_left_out(site: &Site, reason: &str) {
 
 #[test]
 fn a_body_is_as_long_as_its_message_declares() {
-    let whole = beside(&message("Content-Length: 3\r\n", b"abc"));
+    let whole = open_with(&message("Content-Length: 3\r\n", b"abc"));
     assert_eq!(odd(&whole).body, "abc");
     assert!(whole.provenance().altered.is_empty());
     assert_left_out(
-        &beside(&message("Content-Length: 4\r\n", b"abc")),
+        &open_with(&message("Content-Length: 4\r\n", b"abc")),
         "its body has 3 of 4 bytes",
     );
-    let longer = beside(&message(
+    let longer = open_with(&message(
         "Content-Length: 3\r\n",
         b"abcHTTP/1.1 200 OK\r\n\r\nnext",
     ));
@@ -63,13 +63,13 @@ fn a_body_is_as_long_as_its_message_declares() {
         "Content-Length: 2\r\nx-orig-content-encoding: br\r\n",
     ] {
         assert_eq!(
-            odd(&beside(&message(fields, b"abc"))).body,
+            odd(&open_with(&message(fields, b"abc"))).body,
             "abc",
             "{fields}"
         );
     }
     let not_modified = b"HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n";
-    assert_eq!(odd(&beside(not_modified)).status, 204);
+    assert_eq!(odd(&open_with(not_modified)).status, 204);
 }
 
 fn brotli(body: &[u8]) -> Vec<u8> {
@@ -86,7 +86,7 @@ fn deflate(body: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-fn encoded(coding: &str, body: &[u8]) -> Vec<u8> {
+fn encode(coding: &str, body: &[u8]) -> Vec<u8> {
     match coding {
         "gzip" => gzip(body),
         "br" => brotli(body),
@@ -99,7 +99,7 @@ fn a_coding_that_the_body_does_not_have_goes() {
     let text = b"<!doctype html><p>decoded before it was stored";
     for coding in ["gzip", "x-gzip", "br", "deflate", "zstd", "GZIP"] {
         let fields = format!("Content-Encoding: {coding}\r\nContent-Length: 33\r\n");
-        let site = beside(&message(&fields, text));
+        let site = open_with(&message(&fields, text));
         assert_eq!(odd(&site).body, &text[..], "{coding}");
         assert_eq!(odd(&site).response_header("content-encoding"), None);
         let length = odd(&site).response_header("content-length");
@@ -109,34 +109,38 @@ fn a_coding_that_the_body_does_not_have_goes() {
         assert!(altered.starts_with(&expected), "{altered}");
     }
     for coding in ["utf-8", "dcb", "identity"] {
-        let site = beside(&message(&format!("Content-Encoding: {coding}\r\n"), text));
+        let site = open_with(&message(&format!("Content-Encoding: {coding}\r\n"), text));
         assert_eq!(odd(&site).response_header("content-encoding"), Some(coding));
     }
-    // Twice declared and once applied.
+    // Declared twice and applied once.
     let once = gzip(text);
-    let site = beside(&message(
+    let site = open_with(&message(
         "Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n",
         &once,
     ));
     assert_eq!(odd(&site).response_header("content-encoding"), Some("gzip"));
     assert_eq!(&*odd(&site).decoded_body(1000).unwrap(), text);
     let twice = gzip(&once);
-    let site = beside(&message("Content-Encoding: gzip, gzip\r\n", &twice));
+    let site = open_with(&message("Content-Encoding: gzip, gzip\r\n", &twice));
     assert_eq!(&*odd(&site).decoded_body(1000).unwrap(), text);
     assert!(site.provenance().altered.is_empty());
 }
 
-/// The coding and the body that are left of `body` under `coding` and what is told of it.
-fn left_of(coding: &str, media_type: &str, body: &[u8]) -> (Option<String>, Vec<u8>, Vec<String>) {
+/// Returns the coding and body that are left of `body` under `coding`, and the notes.
+fn import_coded(
+    coding: &str,
+    media_type: &str,
+    body: &[u8],
+) -> (Option<String>, Vec<u8>, Vec<String>) {
     let fields = format!("Content-Type: {media_type}\r\nContent-Encoding: {coding}\r\n");
-    let site = beside(&message(&fields, body));
+    let site = open_with(&message(&fields, body));
     let coding = odd(&site).response_header("content-encoding");
     let (coding, body) = (coding.map(str::to_owned), odd(&site).body.to_vec());
     (coding, body, site.provenance().altered.clone())
 }
 
 fn assert_plain(coding: &str, body: &[u8]) {
-    let (left, same, altered) = left_of(coding, "text/javascript", body);
+    let (left, same, altered) = import_coded(coding, "text/javascript", body);
     let shown = String::from_utf8_lossy(&body[..body.len().min(40)]).into_owned();
     assert_eq!(left, None, "{coding}: {shown}");
     assert_eq!(same, body, "{coding}: {shown}");
@@ -159,7 +163,7 @@ fn no_text_passes_for_a_coded_one_by_its_first_letter() {
     assert_plain("gzip", b"\x1f\x8bnot gzip at all");
 }
 
-/// Bytes that look like those of an image: the same ones in every run.
+/// Returns pseudo-random bytes, like those of an image, the same in every run.
 fn noise(count: u32) -> Vec<u8> {
     let bytes = (0..count).map(|n| n.wrapping_mul(2_654_435_761).rotate_left(n) >> 13);
     bytes.map(|byte| byte as u8).collect()
@@ -202,7 +206,7 @@ fn a_body_in_another_coding_than_declared_keeps_the_one_that_it_has() {
         ("zstd", gzip(text), "gzip"),
         ("gzip", zlib, "deflate"),
     ] {
-        let (left, same, altered) = left_of(declared, "text/html", &body);
+        let (left, same, altered) = import_coded(declared, "text/html", &body);
         assert_eq!(
             (left.as_deref(), &same),
             (Some(coding), &body),
@@ -213,8 +217,8 @@ fn a_body_in_another_coding_than_declared_keeps_the_one_that_it_has() {
         );
         assert!(altered[0].starts_with(&expected), "{altered:?}");
     }
-    // A file in that format is one when its coding is undone.
-    let (left, same, _) = left_of("br", "application/gzip", &gzip(text));
+    // If the body decodes, it is a file in that format.
+    let (left, same, _) = import_coded("br", "application/gzip", &gzip(text));
     assert_eq!((left, same), (None, gzip(text)));
 }
 
@@ -234,7 +238,7 @@ fn gzip_that_is_cut_or_damaged_is_not_whole_without_a_length() {
     let fields = "Content-Encoding: gzip\r\n";
     let in_chunks = "Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n";
     for end in [1, 2, 5, 10, 1000, coded.len() - 8, coded.len() - 1] {
-        let site = beside(&message(fields, &coded[..end]));
+        let site = open_with(&message(fields, &coded[..end]));
         if end > 1 {
             assert_left_out(
                 &site,
@@ -243,30 +247,31 @@ fn gzip_that_is_cut_or_damaged_is_not_whole_without_a_length() {
         }
     }
     assert_left_out(
-        &beside(&message(in_chunks, &chunked(&coded[..1000]))),
+        &open_with(&message(in_chunks, &chunked(&coded[..1000]))),
         "is cut off",
     );
-    assert_left_out(&beside(&message(fields, &damaged)), "bytes is damaged");
-    // With its length it is what the server sent, and so is what browsers pass over behind it.
+    assert_left_out(&open_with(&message(fields, &damaged)), "bytes is damaged");
+    // If its length is declared, it is what the server sent, including trailing bytes that browsers
+    // skip.
     let exact = format!("{fields}Content-Length: 1000\r\n");
     assert_eq!(
-        odd(&beside(&message(&exact, &coded[..1000]))).body,
+        odd(&open_with(&message(&exact, &coded[..1000]))).body,
         coded[..1000]
     );
     let followed = [&coded[..], b"\r\n"].concat();
-    assert_eq!(odd(&beside(&message(fields, &followed))).body, followed);
+    assert_eq!(odd(&open_with(&message(fields, &followed))).body, followed);
     for range in [&coded[..1000], &coded[1000..]] {
         let partial = [
             b"HTTP/1.1 206 Partial Content\r\nContent-Encoding: gzip\r\n\r\n",
             range,
         ];
-        let site = beside(&partial.concat());
+        let site = open_with(&partial.concat());
         assert_eq!(odd(&site).body, range);
         assert_eq!(odd(&site).response_header("content-encoding"), Some("gzip"));
     }
 }
 
-/// Frames of zstd with `blocks`, whose lengths stand in their heads.
+/// Builds zstd frames with `blocks` and their lengths.
 fn zstd(blocks: &[&[u8]]) -> Vec<u8> {
     let mut frame = b"\x50\x2a\x4d\x18\x03\0\0\0abc".to_vec();
     frame.extend(ruzstd::encoding::compress_to_vec(
@@ -296,9 +301,9 @@ fn no_coding_is_whole_without_its_end() {
         ("zstd", zstd(&[&text[..1000], &text[1000..]])),
     ] {
         let fields = format!("Content-Encoding: {coding}\r\n");
-        assert_eq!(odd(&beside(&message(&fields, &coded))).body, coded);
+        assert_eq!(odd(&open_with(&message(&fields, &coded))).body, coded);
         for end in [300, 1000, coded.len() - 1] {
-            let site = beside(&message(&fields, &coded[..end]));
+            let site = open_with(&message(&fields, &coded[..end]));
             assert_left_out(
                 &site,
                 &format!("its {coding} body is cut off after {end} bytes"),
@@ -306,32 +311,32 @@ fn no_coding_is_whole_without_its_end() {
         }
         let exact = format!("{fields}Content-Length: 1000\r\n");
         assert_eq!(
-            odd(&beside(&message(&exact, &coded[..1000]))).body,
+            odd(&open_with(&message(&exact, &coded[..1000]))).body,
             coded[..1000]
         );
         let head = b"HTTP/1.1 206 Partial Content\r\nContent-Encoding: ";
         let partial = [head, coding.as_bytes(), b"\r\n\r\n", &coded[..1000]].concat();
-        assert_eq!(odd(&beside(&partial)).body, coded[..1000]);
+        assert_eq!(odd(&open_with(&partial)).body, coded[..1000]);
         let followed = [&coded[..], b"\r\n"].concat();
-        assert_eq!(odd(&beside(&message(&fields, &followed))).body, followed);
+        assert_eq!(odd(&open_with(&message(&fields, &followed))).body, followed);
     }
     let mut damaged = zstd(&[&text]);
     let at = damaged.len() - text.len() - 3;
     damaged[at] |= 6;
     let fields = "Content-Encoding: zstd\r\n";
-    assert_left_out(&beside(&message(fields, &damaged)), "is damaged");
-    // The lengths are sound and the content is not: only decoding shows it.
+    assert_left_out(&open_with(&message(fields, &damaged)), "is damaged");
+    // The lengths are valid and the content is not: only decoding shows it.
     let text: String = (0..400).map(|n| format!("<li>{}", n * n)).collect();
     let level = ruzstd::encoding::CompressionLevel::Fastest;
     let coded = ruzstd::encoding::compress_to_vec(text.as_bytes(), level);
-    assert_eq!(odd(&beside(&message(fields, &coded))).body, coded);
+    assert_eq!(odd(&open_with(&message(fields, &coded))).body, coded);
     for at in (40..coded.len()).step_by(97).chain([coded.len() - 1]) {
         let mut damaged = coded.clone();
         damaged[at] ^= 0x55;
-        let site = beside(&message(fields, &damaged));
+        let site = open_with(&message(fields, &damaged));
         assert_left_out(&site, "is damaged");
     }
-    // A decoder that breaks holds back what it has, of which a window is full.
+    // A failing decoder holds back output until a window is full.
     let script: String = (0..400)
         .map(|n| format!("var a{n} = 'text {}'; function f{n}(){{}}\n", n * 7))
         .collect();
@@ -339,28 +344,31 @@ fn no_coding_is_whole_without_its_end() {
     let middle = damaged.len() / 2;
     damaged[middle..middle + 40].fill(0x55);
     let fields = "Content-Encoding: br\r\n";
-    assert_left_out(&beside(&message(fields, &damaged)), "body");
+    assert_left_out(&open_with(&message(fields, &damaged)), "body");
 }
 
 #[test]
 fn a_coded_body_that_was_cut_off_is_not_whole() {
     let text: Vec<u8> = (0..2000_u32).flat_map(|n| (n * n).to_le_bytes()).collect();
     for coding in ["gzip", "br", "deflate"] {
-        let coded = encoded(coding, &text);
+        let coded = encode(coding, &text);
         let fields = format!(
             "Content-Encoding: {coding}\r\nContent-Length: {}\r\n",
             coded.len()
         );
-        assert_eq!(odd(&beside(&message(&fields, &coded))).body, coded);
-        let site = beside(&message(&fields, &coded[..coded.len() - 9]));
+        assert_eq!(odd(&open_with(&message(&fields, &coded))).body, coded);
+        let site = open_with(&message(&fields, &coded[..coded.len() - 9]));
         assert_left_out(&site, "bytes");
     }
 }
 
 #[test]
-fn a_304_alone_answers_nobody() {
+fn a_lone_304_is_left_out() {
     let not_modified = b"HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n";
-    assert_left_out(&beside(not_modified), "it has the status 304 and no body");
+    assert_left_out(
+        &open_with(not_modified),
+        "it has the status 304 and no body",
+    );
     let both = [
         response("1", ODD, &[], "HTTP/1.1 304 Not Modified\r\n\r\n"),
         response("2", ODD, &[], "HTTP/1.1 200 OK\r\n\r\nx"),
@@ -390,11 +398,14 @@ fn a_304_alone_answers_nobody() {
 #[test]
 fn chunks_with_bare_line_feeds_are_joined_and_segments_left_out() {
     let chunked = "Transfer-Encoding: chunked\r\n";
-    let site = beside(&message(chunked, b"3\nabc\n2;x\r\nde\n0\n\n"));
+    let site = open_with(&message(chunked, b"3\nabc\n2;x\r\nde\n0\n\n"));
     assert_eq!(odd(&site).body, "abcde");
-    // What was decoded before may begin like a chunk.
+    // A body that was already decoded may begin like a chunk.
     let numbers = b"3\nabc\n4\nde\n";
-    assert_eq!(odd(&beside(&message(chunked, numbers))).body, &numbers[..]);
+    assert_eq!(
+        odd(&open_with(&message(chunked, numbers))).body,
+        &numbers[..]
+    );
     let fields = [
         "WARC-Target-URI: https://a.test/odd",
         "WARC-Segment-Number: 1",
@@ -407,13 +418,13 @@ fn chunks_with_bare_line_feeds_are_joined_and_segments_left_out() {
 }
 
 #[test]
-fn what_the_browser_made_itself_is_left_out() {
+fn responses_made_by_the_browser_are_left_out() {
     for reason in ["HSTS", "HttpsUpgrades", "WebRequest API"] {
         let message = format!(
             "HTTP/1.1 307 Internal Redirect\r\nLocation: https://a.test/\r\n\
              Non-Authoritative-Reason: {reason}\r\n\r\n"
         );
-        assert_left_out(&beside(message.as_bytes()), reason);
+        assert_left_out(&open_with(message.as_bytes()), reason);
     }
     let entry = |url: &str, status: u16, fields: &str| {
         format!(
@@ -473,7 +484,7 @@ fn revisits_have_the_body_of_an_original_wherever_it_stands() {
         );
         assert_eq!(site.exchanges()[0].response_header("a"), Some("r"));
     }
-    // A server's word that nothing changed names nothing but the URL.
+    // A "not modified" revisit names only its URL.
     let unchanged = revisit(
         &["WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified"],
         b"HTTP/1.1 304 Not Modified\r\n\r\n",
@@ -501,7 +512,7 @@ fn revisits_have_the_body_of_an_original_wherever_it_stands() {
 #[test]
 fn revisits_find_their_originals_however_they_name_them() {
     const O: &str = "https://a.test/o";
-    // Of `body`, by sha1sum.
+    // The SHA-1 of `body`, by sha1sum.
     let hex = "02083f4579e08a612425c0c1a17ee47add783b94";
     let base32 = "AIED6RLZ4CFGCJBFYDA2C7XEPLOXQO4U";
     let digest = |value: &str| format!("WARC-Payload-Digest: {value}");
@@ -585,12 +596,12 @@ fn a_revisit_of_a_revisit_has_the_body_of_the_first() {
         assert_eq!(site.exchanges().len(), 4, "{:?}", site.notes());
         assert!(site.exchanges().iter().all(|each| each.body == "body"));
     }
-    // In a circle there is none.
+    // A cycle has no original.
     let site = open(&[first, link(1, 2), link(2, 1), link(3, 3)]).unwrap();
     assert_eq!((site.exchanges().len(), site.notes().len()), (1, 3));
 }
 
-/// A flow of mitmproxy's with these fields and this body.
+/// Imports a mitmproxy flow with these fields and this body.
 fn flow(fields: &[(&str, &str)], body: &[u8]) -> Imported {
     let net = |kind: char, payload: &[u8]| {
         let length = payload.len().to_string();
@@ -630,27 +641,27 @@ fn flow(fields: &[(&str, &str)], body: &[u8]) -> Imported {
 }
 
 proptest! {
-    /// In a WARC file and in flows alike, what is kept is what the message declares.
+    /// In a WARC file and in flows, a body that is kept matches what the message declares.
     #[test]
-    fn what_is_kept_is_whole(
+    fn kept_bodies_are_complete(
         text in prop::collection::vec(any::<u8>(), 1..300),
         coding in prop_oneof![Just("gzip"), Just("br"), Just("deflate")],
         is_coded: bool,
         declared in prop_oneof![Just(None), (-9..9_i64).prop_map(Some)],
     ) {
-        let body = if is_coded { encoded(coding, &text) } else { text.clone() };
+        let body = if is_coded { encode(coding, &text) } else { text.clone() };
         let length = declared.map(|more| (body.len() as i64 + more).max(0) as usize);
         let length_text = length.unwrap_or(0).to_string();
         let mut fields = vec![("Content-Encoding", coding)];
         fields.extend(length.map(|_| ("Content-Length", length_text.as_str())));
         let lines: String = fields.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        let site = beside(&message(&lines, &body));
+        let site = open_with(&message(&lines, &body));
         let imported = flow(&fields, &body);
         prop_assert_eq!(site.exchanges().len() - 1, imported.exchanges.len());
         prop_assert_eq!(site.notes().len(), imported.provenance.left_out.len());
         let (Some(read), Some(flow)) = (site.exchanges().get(1), imported.exchanges.first()) else {
             let is_cut = length.is_some_and(|length| length > body.len());
-            // A few bytes may be the beginning of what the fields declare.
+            // A few bytes may be the beginning of a body in the declared coding.
             let may_be_cut = !is_coded && length.is_none();
             prop_assert!(is_cut || may_be_cut, "{:?}", site.notes());
             return Ok(());
@@ -662,14 +673,14 @@ proptest! {
         if !is_coded && read.response_header("content-encoding").is_none() {
             prop_assert_eq!(&read.body, &text);
         }
-        // It reads back the same.
+        // It reads back unchanged.
         let again = write(&imported);
         prop_assert_eq!(&again.exchanges()[0].body, &flow.body);
         prop_assert_eq!(&again.exchanges()[0].response_headers, &flow.response_headers);
     }
 }
 
-/// A body in `coding`, by another encoder's settings for each `level`.
+/// Encodes a body in `coding`, with different encoder settings for each `level`.
 fn encoded_at(coding: &str, level: u32, body: &[u8]) -> Vec<u8> {
     let mut coded = Vec::new();
     match coding {
@@ -702,9 +713,10 @@ fn encoded_at(coding: &str, level: u32, body: &[u8]) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// What is coded stays as it is, cut in the middle too; the same decoded is seen to be.
+    /// A coded body stays as recorded, even if cut in the middle; the same body decoded is
+    /// detected.
     #[test]
-    fn coded_bodies_are_told_from_decoded_ones(
+    fn coded_bodies_are_distinguished_from_decoded_ones(
         text in "[ -~]{4,40}|\\PC{4,40}",
         bytes in prop::collection::vec(any::<u8>(), 0..80),
         count in prop_oneof![1..4_usize, 100..900_usize],
@@ -714,16 +726,16 @@ proptest! {
         let text = text.repeat(count);
         for content in [text.as_bytes(), &bytes[..], &[text.as_bytes(), &bytes[..]].concat()] {
             let coded = encoded_at(coding, level, content);
-            let (left, same, altered) = left_of(coding, "text/html", &coded);
+            let (left, same, altered) = import_coded(coding, "text/html", &coded);
             prop_assert_eq!((left.as_deref(), &same), (Some(coding), &coded));
             prop_assert!(altered.is_empty(), "{:?}", altered);
         }
-        let (left, same, _) = left_of(coding, "text/html", text.as_bytes());
+        let (left, same, _) = import_coded(coding, "text/html", text.as_bytes());
         prop_assert_eq!((left, &same[..]), (None, text.as_bytes()));
         let latin_1: Vec<u8> = text.bytes().map(|byte| byte.max(b' ')).collect();
         let latin_1 = [b"\xe9t\xe9 au lait ", &latin_1[..]].concat();
         if latin_1.iter().all(|byte| *byte != 0x7f) && text.is_ascii() {
-            let (left, same, _) = left_of(coding, "text/html", &latin_1);
+            let (left, same, _) = import_coded(coding, "text/html", &latin_1);
             prop_assert_eq!((left, &same), (None, &latin_1));
         }
         if coding != "gzip" {
@@ -731,7 +743,7 @@ proptest! {
             let cut = &coded[..coded.len() * (level as usize + 1) / 11];
             let length = cut.len();
             let fields = format!("Content-Encoding: {coding}\r\nContent-Length: {length}\r\n");
-            let site = beside(&message(&fields, cut));
+            let site = open_with(&message(&fields, cut));
             prop_assert_eq!(odd(&site).response_header("content-encoding"), Some(coding));
             prop_assert_eq!(&odd(&site).body[..], cut);
         }

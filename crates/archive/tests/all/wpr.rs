@@ -1,4 +1,4 @@
-//! Archives of Web Page Replay with members that its own writer would not make.
+//! Web Page Replay archives with members that its own writer would not produce.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -15,7 +15,7 @@ fn exchange(response: &str) -> Value {
     })
 }
 
-/// An archive with a page, to which `change` does something.
+/// Imports an archive with a page, modified by `change`.
 fn archive(change: impl Fn(&mut Value)) -> Imported {
     let page = exchange("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>");
     let mut archive = json!({
@@ -28,7 +28,7 @@ fn archive(change: impl Fn(&mut Value)) -> Imported {
 }
 
 #[test]
-fn a_url_or_host_of_another_kind_leaves_only_itself_out() {
+fn a_url_or_host_of_another_kind_affects_only_itself() {
     const ODD: &str = "https://a.test/x.js";
     let others = [json!("x"), json!(5), json!(-1.5), json!(true), json!(null)];
     for other in others.iter().chain(&[json!({"a": [1, {}]})]) {
@@ -54,7 +54,7 @@ fn a_url_or_host_of_another_kind_leaves_only_itself_out() {
 }
 
 #[test]
-fn what_is_no_sound_json_is_refused_as_before() {
+fn invalid_json_is_refused() {
     for json in [
         r#"{"Requests": {"a.test": "x"}"#,
         r#"{"Requests": {"a.test": [1, {"a": }]}}"#,

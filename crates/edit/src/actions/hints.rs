@@ -6,17 +6,17 @@ use eyelevel_archive::{Exchange, Scheme, Url};
 
 use super::Found;
 use crate::error::Reason;
-use crate::markup::inline::shown_from;
+use crate::markup::escape_attribute;
+use crate::markup::inline::relative_reference;
 use crate::markup::scan::{Reference, Scan, scan};
-use crate::markup::written;
 use crate::nearest::hint;
 use crate::pattern::Pattern;
 use crate::workspace::{Object, Workspace};
 
-/// Objects that one pattern may preload: more at once take bandwidth from what is visible.
+/// The most objects that one pattern may preload: more at once take bandwidth from visible content.
 const PRELOADED_MAX: usize = 20;
 
-/// Inserts markup.
+/// Inserts markup into the head.
 pub fn insert_head(
     workspace: &mut Workspace,
     within: Option<&str>,
@@ -33,13 +33,13 @@ pub fn insert_head(
     Ok(found)
 }
 
-/// Preloads objects, each as what the page will ask for.
+/// Preloads objects with the type and credentials mode of the page's own requests.
 pub fn preload(
     workspace: &mut Workspace,
     within: Option<&str>,
     text: &str,
 ) -> Result<Found, Reason> {
-    let urls = objects_of(workspace, text, "object")?;
+    let urls = find_objects(workspace, text, "object")?;
     link(workspace, within, "preload", |workspace, scan| {
         let mut links = Vec::new();
         for url in &urls {
@@ -60,7 +60,7 @@ pub fn preload(
             };
             let mut attributes = format!("as=\"{kind}\"");
             if let Some(value) = crossorigin {
-                let _ = write!(attributes, " crossorigin{}", of_value(&value));
+                let _ = write!(attributes, " crossorigin{}", format_value(&value));
             }
             links.push((url.clone(), attributes));
         }
@@ -74,32 +74,33 @@ pub fn modulepreload(
     within: Option<&str>,
     text: &str,
 ) -> Result<Found, Reason> {
-    let urls = objects_of(workspace, text, "script")?;
+    let urls = find_objects(workspace, text, "script")?;
     link(workspace, within, "modulepreload", |_, scan| {
         let links = urls.iter().map(|url| {
             let mut uses = scan.references.iter().filter(|each| each.url == *url);
             let crossorigin = uses.find_map(|each| each.crossorigin.clone());
-            let crossorigin = crossorigin.map(|value| format!("crossorigin{}", of_value(&value)));
+            let crossorigin =
+                crossorigin.map(|value| format!("crossorigin{}", format_value(&value)));
             (url.clone(), crossorigin.unwrap_or_default())
         });
         Ok(links.collect())
     })
 }
 
-/// Connects to an origin early: once for requests with credentials and once for those without, where
+/// Connects to an origin early: once for requests with credentials and once for those without, if
 /// the page makes both kinds.
 pub fn preconnect(
     workspace: &mut Workspace,
     within: Option<&str>,
     text: &str,
 ) -> Result<Found, Reason> {
-    let origins = origins_of(workspace, text)?;
+    let origins = find_origins(workspace, text)?;
     link(workspace, within, "preconnect", |workspace, _| {
         let mut links = Vec::new();
         for origin in &origins {
             let objects = workspace.objects.iter().filter(|each| !each.is_removed);
             let asked: Vec<bool> = objects
-                .filter(|each| is_of_origin(&each.exchange.url, origin))
+                .filter(|each| is_same_origin(&each.exchange.url, origin))
                 .map(|each| is_anonymous(&each.exchange))
                 .collect();
             for (is_anonymous, attribute) in [(false, ""), (true, "crossorigin")] {
@@ -112,7 +113,7 @@ pub fn preconnect(
     })
 }
 
-/// Inserts links that `make` gives, with their further attributes, into each document.
+/// Inserts the links that `make` returns, with their further attributes, into each document.
 fn link(
     workspace: &mut Workspace,
     within: Option<&str>,
@@ -131,10 +132,10 @@ fn link(
             }
             let href = match relation {
                 "preconnect" => format!("{}://{}", url.scheme, url.authority()),
-                _ => shown_from(&scan.base, &url),
+                _ => relative_reference(&scan.base, &url),
             };
             let blank = if attributes.is_empty() { "" } else { " " };
-            let href = written(&href);
+            let href = escape_attribute(&href);
             let _ = write!(
                 markup,
                 "<link rel=\"{relation}\" href=\"{href}\"{blank}{attributes}>"
@@ -155,15 +156,15 @@ fn link(
 fn has_link(scan: &Scan, relation: &str, url: &Url) -> bool {
     scan.references.iter().any(|each| {
         let is_same = match relation {
-            "preconnect" => is_of_origin(&each.url, url),
+            "preconnect" => is_same_origin(&each.url, url),
             _ => each.url == *url,
         };
         is_same && each.tag == "link" && each.relations.iter().any(|name| name == relation)
     })
 }
 
-/// The URLs of objects that a pattern names, each once.
-fn objects_of(workspace: &Workspace, text: &str, kind: &str) -> Result<Vec<Url>, Reason> {
+/// Returns the URLs of the objects that a pattern names, without duplicates.
+fn find_objects(workspace: &Workspace, text: &str, kind: &str) -> Result<Vec<Url>, Reason> {
     let is_meant = |object: &Object| {
         object.is_whole() && (kind != "script" || object.media_type().contains("javascript"))
     };
@@ -183,27 +184,27 @@ fn objects_of(workspace: &Workspace, text: &str, kind: &str) -> Result<Vec<Url>,
     }
 }
 
-/// The origins that a pattern or a URL names, but the page's own.
-fn origins_of(workspace: &Workspace, text: &str) -> Result<Vec<Url>, Reason> {
+/// Returns the origins that a pattern or a URL names, except the page's own.
+fn find_origins(workspace: &Workspace, text: &str) -> Result<Vec<Url>, Reason> {
     let pattern = Pattern::read(text, &workspace.page);
     let asked: Option<Url> = text.parse().ok();
     let mut origins: Vec<Url> = Vec::new();
     let mut others: Vec<String> = Vec::new();
     for object in workspace.objects.iter().filter(|object| !object.is_removed) {
         let url = &object.exchange.url;
-        if is_of_origin(url, &workspace.page) {
+        if is_same_origin(url, &workspace.page) {
             continue;
         }
         let is_named = match &asked {
-            Some(asked) => is_of_origin(url, asked),
-            None => pattern.is_of(url),
+            Some(asked) => is_same_origin(url, asked),
+            None => pattern.matches(url),
         };
         if !is_named {
             others.push(match asked {
                 Some(_) => format!("{}://{}", url.scheme, url.authority()),
                 None => url.authority(),
             });
-        } else if !origins.iter().any(|origin| is_of_origin(url, origin)) {
+        } else if !origins.iter().any(|origin| is_same_origin(url, origin)) {
             origins.push(Url {
                 path_and_query: "/".to_owned(),
                 ..url.clone()
@@ -219,12 +220,12 @@ fn origins_of(workspace: &Workspace, text: &str) -> Result<Vec<Url>, Reason> {
     }
 }
 
-fn is_of_origin(one: &Url, other: &Url) -> bool {
+fn is_same_origin(one: &Url, other: &Url) -> bool {
     let origin = |url: &Url| -> (Scheme, String) { (url.scheme, url.authority()) };
     origin(one) == origin(other)
 }
 
-/// What an object is preloaded as, and whether it is asked for without credentials.
+/// Returns an object's preload destination, and whether it is requested without credentials.
 fn destination<'a>(
     object: Option<&Object>,
     mut uses: impl Iterator<Item = &'a Reference>,
@@ -255,7 +256,8 @@ fn destination<'a>(
     Some((found, is_anonymous))
 }
 
-/// Whether a browser asked without credentials, by its mode, or would: fonts are always asked for so.
+/// Whether the browser requested the object without credentials, by the recorded mode, or would:
+/// fonts always are.
 fn is_anonymous(exchange: &Exchange) -> bool {
     let kind = exchange.response_header("content-type").unwrap_or("");
     let is_font = kind.contains("font") || exchange.url.path().ends_with(".woff2");
@@ -266,9 +268,9 @@ fn is_anonymous(exchange: &Exchange) -> bool {
         })
 }
 
-fn of_value(value: &str) -> String {
+fn format_value(value: &str) -> String {
     match value {
         "" | "anonymous" => String::new(),
-        other => format!("=\"{}\"", written(other)),
+        other => format!("=\"{}\"", escape_attribute(other)),
     }
 }

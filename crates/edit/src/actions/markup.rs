@@ -1,4 +1,4 @@
-//! Edits of elements.
+//! Edits that change elements.
 
 use std::collections::HashMap;
 
@@ -74,7 +74,7 @@ pub fn set_fetch_priority(
     })
 }
 
-/// Loads images and frames when they are near the viewport.
+/// Loads images and frames lazily.
 pub fn make_lazy(
     workspace: &mut Workspace,
     within: Option<&str>,
@@ -89,8 +89,8 @@ pub fn make_lazy(
     )
 }
 
-/// Puts scripts and style sheets into documents.
-pub fn put_in(
+/// Inlines scripts and style sheets into documents.
+pub fn inline_objects(
     workspace: &mut Workspace,
     within: Option<&str>,
     object: &str,
@@ -104,17 +104,17 @@ pub fn put_in(
         let named: Vec<Url> = scan
             .references
             .iter()
-            .filter(|each| pattern.is_of(&each.url))
-            .filter(|each| inline::can_be_put_in(&each.tag, each.is_module, &each.relations))
+            .filter(|each| pattern.matches(&each.url))
+            .filter(|each| inline::is_inlinable(&each.tag, each.is_module, &each.relations))
             .map(|each| each.url.clone())
             .collect();
         let mut texts = HashMap::new();
         for url in named {
-            let text = text_of(workspace, &url)?;
+            let text = read_text(workspace, &url)?;
             texts.insert(url, text);
         }
         if !texts.is_empty() {
-            let count = inline::put_in(&mut page, &scan.base, &texts)?;
+            let count = inline::inline_objects(&mut page, &scan.base, &texts)?;
             workspace.objects[index].set_content(page.into_body()?);
             found.add(index, count);
         }
@@ -123,13 +123,19 @@ pub fn put_in(
     if found.matches == 0 {
         let kinds = "style sheets and classic scripts";
         let target = Target::Object(pattern);
-        return Err(unmatched(object, &target, kinds, Counts::default(), &scans));
+        return Err(unmatched_reason(
+            object,
+            &target,
+            kinds,
+            Counts::default(),
+            &scans,
+        ));
     }
     Ok(found)
 }
 
-/// The text that a URL was answered with.
-fn text_of(workspace: &mut Workspace, url: &Url) -> Result<String, Reason> {
+/// Returns the text of the response for a URL.
+fn read_text(workspace: &mut Workspace, url: &Url) -> Result<String, Reason> {
     let mut objects = workspace.objects.iter_mut();
     let object = objects.find(|each| each.is_whole() && each.exchange.url == *url);
     let object =
@@ -165,13 +171,19 @@ fn change(
         scans.push(scan);
     }
     match found.matches {
-        0 => Err(unmatched(text, &target, kinds, all, &scans)),
+        0 => Err(unmatched_reason(text, &target, kinds, all, &scans)),
         _ => Ok(found),
     }
 }
 
-/// Why an edit changed nothing.
-fn unmatched(text: &str, target: &Target, kinds: &str, counts: Counts, scans: &[Scan]) -> Reason {
+/// Returns why an edit changed nothing.
+fn unmatched_reason(
+    text: &str,
+    target: &Target,
+    kinds: &str,
+    counts: Counts,
+    scans: &[Scan],
+) -> Reason {
     if counts.already > 0 {
         return format!(
             "all {} elements that it matches are so already; leave it out",
@@ -191,7 +203,7 @@ fn unmatched(text: &str, target: &Target, kinds: &str, counts: Counts, scans: &[
     match target {
         Target::Object(pattern) => {
             let urls = scans.iter().flat_map(|scan| &scan.references);
-            let shown: Vec<String> = urls.map(|each| pattern.shown(&each.url)).collect();
+            let shown: Vec<String> = urls.map(|each| pattern.describe(&each.url)).collect();
             format!(
                 "no element of {documents} names `{text}`{}; name one that stands in its markup",
                 hint(text, shown.iter().map(String::as_str))

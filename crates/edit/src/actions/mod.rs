@@ -1,7 +1,7 @@
-//! What each kind of edit does.
+//! The implementation of each kind of edit.
 //!
 //! `markup` changes elements of documents, `hints` inserts lines into their heads, `texts` changes
-//! texts and style sheets, `objects` changes whole answers.
+//! texts and style sheets, `objects` changes whole responses.
 
 mod hints;
 mod markup;
@@ -12,12 +12,12 @@ use crate::edit::{Action, Edit};
 use crate::error::Reason;
 use crate::workspace::Workspace;
 
-/// How often an edit matched, and in which objects.
+/// The number of matches of an edit, and the objects that contain them.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// Elements, texts, objects or fields.
+    /// The number of elements, texts, objects or fields.
     pub matches: usize,
-    /// Positions of the objects.
+    /// The positions of the objects.
     pub objects: Vec<usize>,
 }
 
@@ -30,10 +30,11 @@ impl Found {
     }
 }
 
-/// Does what an edit says.
+/// Applies one edit.
 ///
 /// # Errors
-/// Where it matches nothing, with the nearest name, or cannot be done without damage.
+///
+/// Fails if it matches nothing, with the nearest name, or cannot be applied without damage.
 pub fn apply(workspace: &mut Workspace, edit: &Edit) -> Result<Found, Reason> {
     let within = edit.within.as_deref();
     match &edit.action {
@@ -50,7 +51,7 @@ pub fn apply(workspace: &mut Workspace, edit: &Edit) -> Result<Found, Reason> {
             markup::set_fetch_priority(workspace, within, target, value)
         }
         Action::Lazy(target) => markup::make_lazy(workspace, within, target),
-        Action::Inline(object) => markup::put_in(workspace, within, object),
+        Action::Inline(object) => markup::inline_objects(workspace, within, object),
         Action::Block(object) => {
             refuse_within(within)?;
             objects::block(workspace, object)

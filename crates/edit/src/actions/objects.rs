@@ -1,4 +1,4 @@
-//! Edits of whole answers.
+//! Edits that change whole responses.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use crate::pattern::{Pattern, THIRD_PARTIES};
 use crate::recode::Coding;
 use crate::workspace::{Object, Workspace};
 
-/// Fields that follow from the body.
+/// Fields that are derived from the body.
 const OF_BODIES: [&str; 3] = ["content-length", "content-encoding", "transfer-encoding"];
 
-/// Takes objects away, and has the browser refuse to ask for them.
+/// Removes objects and blocks requests for them in the browser.
 pub fn block(workspace: &mut Workspace, text: &str) -> Result<Found, Reason> {
     let pattern = Pattern::read(text, &workspace.page);
     let found = match workspace.find_some(text, "object", |_| true) {
@@ -42,12 +42,12 @@ pub fn block(workspace: &mut Workspace, text: &str) -> Result<Found, Reason> {
     for url in &urls {
         let is_by_host = match &pattern {
             Pattern::ThirdParties(_) => true,
-            Pattern::Word(_) => pattern.is_of(&root_of(url)),
+            Pattern::Word(_) => pattern.matches(&root_url(url)),
             _ => false,
         };
         let names = match is_by_host {
             true => vec![format!("*://{}/*", url.host)],
-            // As it was recorded, and with a query that scripts may add.
+            // The recorded URL, and the same with a query that scripts may add.
             false => {
                 let path = format!("*://{}{}", url.authority(), url.path());
                 vec![path.clone(), format!("{path}?*")]
@@ -67,7 +67,7 @@ pub fn block(workspace: &mut Workspace, text: &str) -> Result<Found, Reason> {
     Ok(all)
 }
 
-fn root_of(url: &Url) -> Url {
+fn root_url(url: &Url) -> Url {
     Url {
         path_and_query: "/".to_owned(),
         ..url.clone()
@@ -137,7 +137,7 @@ pub fn set_field(
     }
 }
 
-/// Sets the content coding; by default of everything that servers compress.
+/// Sets the content coding; by default, of everything that servers compress.
 pub fn encode(
     workspace: &mut Workspace,
     within: Option<&str>,
@@ -174,7 +174,7 @@ pub fn replace_body(
             had += 1;
             continue;
         }
-        // The mapped file may change before the recording is written.
+        // Copied, because the mapped file may change before the recording is written.
         object.set_content(Bytes::copy_from_slice(&content));
         found.add(index, 1);
     }

@@ -1,4 +1,4 @@
-//! Edits of texts and style sheets.
+//! Edits that change texts and style sheets.
 
 use super::Found;
 use crate::charset;
@@ -73,7 +73,7 @@ pub fn set_font_display(
     for index in objects {
         let object = &mut workspace.objects[index];
         let content = object.content()?;
-        // Most documents have no font face, and are left alone whatever they are.
+        // Most documents have no font face and are not parsed, so that they cannot fail.
         if !mentions_font_face(&content) {
             continue;
         }

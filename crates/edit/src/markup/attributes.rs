@@ -1,9 +1,9 @@
-//! Attributes as browsers read them.
+//! Reads attributes as browsers do.
 
 use eyelevel_archive::Url;
 use lol_html::html_content::Element;
 
-/// Attributes by which elements name what they load, with those that list several in one.
+/// Attributes that name what an element loads, including those with lists of URLs.
 const NAMING: [(&str, &str); 15] = [
     ("script", "src"),
     ("link", "href"),
@@ -22,15 +22,15 @@ const NAMING: [(&str, &str); 15] = [
     ("input", "src"),
 ];
 
-/// The URLs that an element names, resolved; what is no URL of http or https is not listed.
-pub fn urls_of(element: &Element<'_, '_>, base: &Url) -> Vec<Url> {
+/// Returns the http and https URLs that an element names, resolved against `base`.
+pub fn find_urls(element: &Element<'_, '_>, base: &Url) -> Vec<Url> {
     let tag = element.tag_name();
     let mut urls = Vec::new();
     for (_, attribute) in NAMING.iter().filter(|(of, _)| *of == tag) {
         let Some(value) = element.get_attribute(attribute) else {
             continue;
         };
-        let value = unescaped(&value);
+        let value = unescape(&value);
         if attribute.ends_with("srcset") {
             urls.extend(candidates(&value).filter_map(|url| base.join(url).ok()));
         } else if !value.trim().is_empty() {
@@ -40,7 +40,7 @@ pub fn urls_of(element: &Element<'_, '_>, base: &Url) -> Vec<Url> {
     urls
 }
 
-/// Whether one of the words of an attribute is this one.
+/// Whether `word` is one of the words of an attribute.
 pub fn has_word(element: &Element<'_, '_>, attribute: &str, word: &str) -> bool {
     let value = element.get_attribute(attribute).unwrap_or_default();
     value
@@ -55,7 +55,7 @@ pub fn is_classic_script(element: &Element<'_, '_>) -> bool {
         && !has_word(element, "type", "module")
 }
 
-/// The URLs of a list of image candidates (WHATWG HTML, "parse a srcset attribute").
+/// Returns the URLs of a list of image candidates (WHATWG HTML, "parse a srcset attribute").
 fn candidates(list: &str) -> impl Iterator<Item = &str> {
     let mut rest = list;
     std::iter::from_fn(move || {
@@ -77,8 +77,8 @@ fn candidates(list: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The text of an attribute without character references; the parser gives it as it is written.
-pub fn unescaped(value: &str) -> String {
+/// Decodes character references in an attribute, which the parser returns as written.
+pub fn unescape(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     let mut rest = value;
     while let Some(at) = rest.find('&') {
@@ -91,14 +91,14 @@ pub fn unescaped(value: &str) -> String {
     text + rest
 }
 
-/// The text as it is written between double quotes.
-pub fn escaped(text: &str) -> String {
+/// Escapes a text for double quotes.
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('"', "&quot;")
         .replace('<', "&lt;")
 }
 
-/// Names that stand in URLs and policies; others do not.
+/// Named references that occur in URLs and policies; others do not.
 const NAMED: [(&str, char); 6] = [
     ("amp", '&'),
     ("quot", '"'),
@@ -108,7 +108,7 @@ const NAMED: [(&str, char); 6] = [
     ("sol", '/'),
 ];
 
-/// The character that a reference at the beginning of `text` stands for, and its length.
+/// Decodes the reference at the beginning of `text`; returns the character and the length.
 fn reference(text: &str) -> Option<(char, usize)> {
     let end = text.find(';').filter(|end| *end <= 10)?;
     let name = &text[1..end];
@@ -136,7 +136,7 @@ mod tests {
             ("&unknown;&", "&unknown;&"),
             ("&#xD800;", "&#xD800;"),
         ] {
-            assert_eq!(unescaped(written), meant);
+            assert_eq!(unescape(written), meant);
         }
     }
 
@@ -155,8 +155,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_escaped_reads_back(text: String) {
-            prop_assert_eq!(unescaped(&escaped(&text)), text);
+        fn escaped_text_reads_back(text: String) {
+            prop_assert_eq!(unescape(&escape(&text)), text);
         }
 
         #[test]

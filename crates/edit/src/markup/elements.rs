@@ -1,51 +1,52 @@
-//! Elements changed in place.
+//! Changes elements in place.
 
 use eyelevel_archive::Url;
 use lol_html::Selector;
 use lol_html::html_content::Element;
 
-use super::attributes::{escaped, has_word, is_classic_script, unescaped, urls_of};
+use super::attributes::{escape, find_urls, has_word, is_classic_script, unescape};
 use super::{Handlers, Page, any};
 use crate::error::Reason;
 use crate::pattern::Pattern;
 
-/// Which elements an edit is for.
+/// The elements that an edit changes.
 #[derive(Debug)]
 pub enum Target {
-    /// Those that name an object.
+    /// Elements that name an object.
     Object(Pattern),
-    /// Those that a CSS selector matches.
+    /// Elements that a CSS selector matches.
     Selector(Selector),
 }
 
-/// What became of an element.
+/// The result of an edit for one element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was changed.
+    /// The element was changed.
     Changed,
-    /// It has what it would get.
+    /// The element was already as wanted.
     Already,
-    /// It is of a kind that the edit is not for.
+    /// The element is of a kind that the edit does not apply to.
     OfOtherKind,
 }
 
-/// How many elements an edit changed, and what else it matched.
+/// The number of elements that an edit matched, by outcome.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
-    /// Changed.
+    /// Changed elements.
     pub changed: usize,
-    /// They had what they would get.
+    /// Elements that already were as wanted.
     pub already: usize,
-    /// Of kinds that the edit is not for.
+    /// Elements of a kind that the edit does not apply to.
     pub of_other_kind: usize,
 }
 
 impl Target {
-    /// Reads a target: an object where it has a slash or a star outside of brackets and quotes, else a
+    /// Parses a target: an object if it has a slash or a star outside brackets and quotes, else a
     /// selector.
     ///
     /// # Errors
-    /// Where the selector is none that the parser knows.
+    ///
+    /// Fails if the parser does not support the selector.
     pub fn read(text: &str, page: &Url) -> Result<Self, Reason> {
         if is_object(text) {
             return Ok(Target::Object(Pattern::read(text, page)));
@@ -57,10 +58,11 @@ impl Target {
     }
 }
 
-/// Has `change` change each element of the target.
+/// Calls `change` for each element of the target.
 ///
 /// # Errors
-/// Where the parser cannot know what is a tag.
+///
+/// Fails if the parser cannot decide what is a tag.
 pub fn change(
     page: &mut Page,
     base: &Url,
@@ -74,8 +76,11 @@ pub fn change(
         Target::Selector(selector) => (selector, None),
     };
     let handlers = Handlers::each(selector, |element| {
-        let is_meant = pattern
-            .is_none_or(|pattern| urls_of(element, base).iter().any(|url| pattern.is_of(url)));
+        let is_meant = pattern.is_none_or(|pattern| {
+            find_urls(element, base)
+                .iter()
+                .any(|url| pattern.matches(url))
+        });
         if is_meant {
             match change(element) {
                 Outcome::Changed => counts.changed += 1,
@@ -98,7 +103,7 @@ pub fn remove(element: &mut Element<'_, '_>) -> Outcome {
     Outcome::Changed
 }
 
-/// Defers a classic script; one that is asynchronous, too, would not be deferred.
+/// Defers a classic script and removes `async`, which would take precedence.
 pub fn defer(element: &mut Element<'_, '_>) -> Outcome {
     match is_classic_script(element) {
         false => Outcome::OfOtherKind,
@@ -133,7 +138,7 @@ pub fn set_fetch_priority(element: &mut Element<'_, '_>, value: &str) -> Outcome
     }
 }
 
-/// Loads an image or frame when it is near the viewport.
+/// Makes an image or frame load lazily.
 pub fn make_lazy(element: &mut Element<'_, '_>) -> Outcome {
     match ["img", "iframe"].contains(&&*element.tag_name()) {
         true => set_word(element, "loading", "lazy"),
@@ -141,17 +146,17 @@ pub fn make_lazy(element: &mut Element<'_, '_>) -> Outcome {
     }
 }
 
-/// The policy of a `meta` element.
-pub fn policy_of(element: &Element<'_, '_>) -> Option<String> {
+/// Returns the policy of a `meta` element.
+pub fn read_policy(element: &Element<'_, '_>) -> Option<String> {
     let is_policy = has_word(element, "http-equiv", "content-security-policy");
     is_policy
-        .then(|| Some(unescaped(&element.get_attribute("content")?)))
+        .then(|| Some(unescape(&element.get_attribute("content")?)))
         .flatten()
 }
 
 /// Sets the policy of a `meta` element.
 pub fn set_content(element: &mut Element<'_, '_>, value: &str) -> Outcome {
-    set(element, "content", &escaped(value))
+    set(element, "content", &escape(value))
 }
 
 fn set_word(element: &mut Element<'_, '_>, attribute: &str, value: &str) -> Outcome {

@@ -1,4 +1,4 @@
-//! The beginning of a document's head.
+//! Finds the beginning of a document's head.
 
 use std::cell::Cell;
 
@@ -9,19 +9,20 @@ use super::{Handlers, Page, any};
 use crate::charset::PRESCAN_BYTES;
 use crate::error::Reason;
 
-/// Where a head begins: before its first line, but behind what declares the charset, which browsers
-/// look for in the first bytes alone. Elements are counted from 0 as their tags come.
+/// The position where a head begins: before its first line, but after the declaration of the
+/// charset, which browsers search only in the first bytes. Elements are numbered from 0 in the
+/// order of their tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
-    /// Behind an element that cannot have content.
+    /// After an element that cannot have content.
     After(usize),
     /// Inside an element, at its beginning.
     Inside(usize),
-    /// Before an element: the document writes no tag of a head.
+    /// Before an element, because the document has no head tag.
     Before(usize),
 }
 
-/// Finds where a head begins while a document passes.
+/// A search for the beginning of the head in a stream of elements.
 #[derive(Debug, Default)]
 pub struct AnchorSearch {
     elements: usize,
@@ -32,7 +33,7 @@ pub struct AnchorSearch {
 }
 
 impl AnchorSearch {
-    /// Notes an element.
+    /// Processes an element.
     pub fn on_element(&mut self, element: &Element<'_, '_>) {
         let at = self.elements;
         self.elements += 1;
@@ -50,7 +51,7 @@ impl AnchorSearch {
         place.get_or_insert(at);
     }
 
-    /// Where the head begins; nowhere in a document without an element.
+    /// Returns where the head begins, or `None` for a document without elements.
     pub fn found(&self) -> Option<Anchor> {
         match (self.charset, self.head, self.first, self.html) {
             (Some(at), ..) => Some(Anchor::After(at)),
@@ -64,7 +65,8 @@ impl AnchorSearch {
 /// Inserts markup where the head begins.
 ///
 /// # Errors
-/// Where the document's charset lacks a character of it.
+///
+/// Fails if the document's charset lacks a character of it.
 pub fn insert(page: &mut Page, anchor: Anchor, markup: &str) -> Result<(), Reason> {
     page.check_holds(markup)?;
     let elements = Cell::new(0);

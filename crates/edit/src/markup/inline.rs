@@ -1,16 +1,16 @@
-//! Scripts and style sheets put into a document in place of the elements that name them.
+//! Inlines scripts and style sheets in place of the elements that name them.
 
 use std::collections::HashMap;
 
 use eyelevel_archive::Url;
 use lol_html::html_content::{ContentType, Element};
 
-use super::attributes::{escaped, has_word, is_classic_script, unescaped, urls_of};
+use super::attributes::{escape, find_urls, has_word, is_classic_script, unescape};
 use super::{Handlers, Page, any};
 use crate::css::move_urls;
 use crate::error::Reason;
 
-/// Attributes that are of the request, or of when a script runs that is not there yet.
+/// Attributes that apply only to an element with a request.
 const OF_REQUESTS: [&str; 9] = [
     "src",
     "href",
@@ -23,11 +23,16 @@ const OF_REQUESTS: [&str; 9] = [
     "as",
 ];
 
-/// Puts texts in place of the elements that name them; returns how many.
+/// Replaces elements by the texts that they name; returns their number.
 ///
 /// # Errors
-/// Where a script would run at another time, or where a text cannot stand in the document.
-pub fn put_in(page: &mut Page, base: &Url, texts: &HashMap<Url, String>) -> Result<usize, Reason> {
+///
+/// Fails if a script would run at another time, or if a text cannot be inlined in the document.
+pub fn inline_objects(
+    page: &mut Page,
+    base: &Url,
+    texts: &HashMap<Url, String>,
+) -> Result<usize, Reason> {
     for text in texts.values() {
         page.check_holds(text)?;
     }
@@ -38,7 +43,7 @@ pub fn put_in(page: &mut Page, base: &Url, texts: &HashMap<Url, String>) -> Resu
         if !is_sheet && !is_classic_script(element) {
             return Ok(());
         }
-        let urls = urls_of(element, base);
+        let urls = find_urls(element, base);
         let Some((url, text)) = urls.iter().find_map(|url| texts.get_key_value(url)) else {
             return Ok(());
         };
@@ -54,8 +59,8 @@ pub fn put_in(page: &mut Page, base: &Url, texts: &HashMap<Url, String>) -> Resu
     Ok(count)
 }
 
-/// Whether the element is of those that can be put in.
-pub fn can_be_put_in(tag: &str, is_module: bool, relations: &[String]) -> bool {
+/// Whether the element is of a kind that can be inlined.
+pub fn is_inlinable(tag: &str, is_module: bool, relations: &[String]) -> bool {
     let is_sheet = tag == "link" && relations.iter().any(|each| each == "stylesheet");
     is_sheet || (tag == "script" && !is_module)
 }
@@ -65,12 +70,12 @@ fn sheet(element: &Element<'_, '_>, url: &Url, css: &str, base: &Url) -> String 
         let relative = relative.trim();
         let stays = relative.is_empty() || relative.starts_with('#') || has_scheme(relative);
         let moved = (!stays).then(|| url.join(relative).ok()).flatten()?;
-        Some(shown_from(base, &moved))
+        Some(relative_reference(base, &moved))
     });
     let moved = moved.trim_start_matches('\u{feff}');
-    // An escaped slash is a slash, and no end tag.
+    // CSS reads the escaped slash as a slash, and HTML does not see an end tag.
     let css = replace_any_case(moved, "</style", "<\\/style");
-    format!("<style{}>{css}</style>", kept_attributes(element))
+    format!("<style{}>{css}</style>", copy_attributes(element))
 }
 
 fn script(element: &Element<'_, '_>, url: &Url, text: &str) -> Result<String, Reason> {
@@ -93,15 +98,15 @@ fn script(element: &Element<'_, '_>, url: &Url, text: &str) -> Result<String, Re
     let text = replace_any_case(text, "</script", "<\\/script");
     Ok(format!(
         "<script{}>{text}</script>",
-        kept_attributes(element)
+        copy_attributes(element)
     ))
 }
 
-/// How a document names a URL that is relative to `base`.
-pub fn shown_from(base: &Url, url: &Url) -> String {
-    let is_of_origin = base.scheme == url.scheme && base.authority() == url.authority();
-    // Two slashes at its beginning would be a host.
-    match is_of_origin && !url.path_and_query.starts_with("//") {
+/// Returns the reference to a URL from a document at `base`.
+pub fn relative_reference(base: &Url, url: &Url) -> String {
+    let is_same_origin = base.scheme == url.scheme && base.authority() == url.authority();
+    // Two leading slashes would begin a host.
+    match is_same_origin && !url.path_and_query.starts_with("//") {
         true => url.path_and_query.clone(),
         false => url.to_string(),
     }
@@ -112,14 +117,14 @@ fn has_scheme(url: &str) -> bool {
     url[scheme.len()..].starts_with(':')
 }
 
-fn kept_attributes(element: &Element<'_, '_>) -> String {
+fn copy_attributes(element: &Element<'_, '_>) -> String {
     let kept = element.attributes().iter();
     let kept = kept.filter(|attribute| !OF_REQUESTS.contains(&&*attribute.name()));
     kept.map(|attribute| {
         format!(
             " {}=\"{}\"",
             attribute.name(),
-            escaped(&unescaped(&attribute.value()))
+            escape(&unescape(&attribute.value()))
         )
     })
     .collect()

@@ -1,7 +1,8 @@
-//! Documents, read and rewritten by a streaming parser.
+//! Reads and rewrites documents with a streaming parser.
 //!
-//! `scan` reads what a document names and holds, `elements` changes elements, `head` inserts at the
-//! head's beginning, `styles` changes styles, `inline` puts objects into the document, `attributes` reads URLs as browsers do.
+//! `scan` lists a document's references and content, `elements` changes elements, `head` inserts at
+//! the head's beginning, `styles` changes styles, `inline` inlines objects, `attributes` reads URLs
+//! as browsers do.
 
 mod attributes;
 pub mod elements;
@@ -10,7 +11,7 @@ pub mod inline;
 pub mod scan;
 pub mod styles;
 
-pub use attributes::escaped as written;
+pub use attributes::escape as escape_attribute;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -24,37 +25,38 @@ use lol_html::{
     Settings,
 };
 
-use crate::charset::{ascii_compatible, charset_of, decode, encode, label_in};
+use crate::charset::{ascii_compatible, decode, detect_charset, encode, label_in};
 use crate::error::Reason;
 
-/// What the parser may hold of a document at once: tags, and the stack of open elements.
+/// The most memory that the parser may use for a document: tags, and the stack of open elements.
 const PARSER_BYTES_MAX: usize = 64 << 20;
 
-/// How far into a document its declared charset is sought: a head, in which browsers go on beyond
-/// the 1024 bytes of the standard.
+/// The length of a document's beginning that is searched for its charset, bytes: a head, because
+/// browsers search beyond the standard's 1024 bytes there.
 const DECLARATION_BYTES_MAX: usize = 16 << 10;
 
-/// A document in the charset that it is in.
+/// A document in its own charset.
 #[derive(Debug, Clone)]
 pub struct Page {
-    /// Where it is.
+    /// The document's URL.
     pub url: Url,
-    /// Its charset.
+    /// The document's charset.
     encoding: &'static Encoding,
-    /// Its markup; in UTF-8 where its charset is none that the parser reads.
+    /// The markup; in UTF-8 if the parser does not support the charset.
     markup: Vec<u8>,
 }
 
-/// A document's charset.
+/// Returns a document's charset.
 pub fn charset(content_type: Option<&str>, body: &[u8]) -> &'static Encoding {
-    charset_of(content_type, body, declared)
+    detect_charset(content_type, body, find_declared)
 }
 
 impl Page {
     /// Reads a document.
     ///
     /// # Errors
-    /// Where its charset is none that the parser reads and its bytes are no text in it.
+    ///
+    /// Fails if the parser does not support its charset and its bytes are invalid in it.
     pub fn read(url: &Url, content_type: Option<&str>, body: &[u8]) -> Result<Self, Reason> {
         let encoding = charset(content_type, body);
         let markup = match encoding.is_ascii_compatible() {
@@ -68,10 +70,11 @@ impl Page {
         })
     }
 
-    /// The document's bytes.
+    /// Returns the document's bytes.
     ///
     /// # Errors
-    /// Where its charset lacks a character that an edit brought in.
+    ///
+    /// Fails if its charset lacks a character that an edit inserted.
     pub fn into_body(self) -> Result<Vec<u8>, Reason> {
         if self.encoding.is_ascii_compatible() {
             return Ok(self.markup);
@@ -80,12 +83,12 @@ impl Page {
         encode(self.encoding, &text).map(Cow::into_owned)
     }
 
-    /// Refuses a text that the document's charset cannot hold as it is.
+    /// Fails if the document's charset cannot represent the text.
     pub fn check_holds(&self, text: &str) -> Result<(), Reason> {
         encode(self.encoding, text).map(drop)
     }
 
-    /// The charset of the markup as it is parsed.
+    /// Returns the charset of the markup for the parser.
     fn parsed_encoding(&self) -> &'static Encoding {
         if self.encoding.is_ascii_compatible() {
             self.encoding
@@ -94,20 +97,20 @@ impl Page {
         }
     }
 
-    /// Passes the markup through handlers and returns what comes out.
+    /// Passes the markup through handlers and returns the output.
     fn pass(&self, handlers: Handlers<'_>) -> Result<Vec<u8>, Reason> {
         parse(&self.markup, self.parsed_encoding(), handlers)
     }
 }
 
-/// What is called while a document passes.
+/// The handlers of a parser run.
 #[derive(Default)]
 struct Handlers<'h> {
     elements: Vec<(Cow<'h, Selector>, ElementContentHandlers<'h>)>,
 }
 
 impl<'h> Handlers<'h> {
-    /// Calls `handler` for each element that the selector matches.
+    /// Creates handlers that call `handler` for each element that the selector matches.
     fn each(
         selector: &'h Selector,
         mut handler: impl FnMut(&mut Element<'_, '_>) -> Result<(), Reason> + 'h,
@@ -120,7 +123,7 @@ impl<'h> Handlers<'h> {
     }
 }
 
-/// The selector of every element.
+/// Returns the selector of every element.
 fn any() -> Selector {
     "*".parse().expect("a star is a selector")
 }
@@ -138,7 +141,7 @@ fn parse(
     })?;
     let mut passed = Vec::with_capacity(markup.len() + 1024);
     let memory = MemorySettings::new().with_max_allowed_memory_usage(PARSER_BYTES_MAX);
-    // Strict: where the parser could take text for tags, it refuses.
+    // Strict: fails where the parser could mistake text for tags.
     let mut settings = Settings::new()
         .with_encoding(encoding)
         .with_memory_settings(memory)
@@ -150,13 +153,13 @@ fn parse(
     let written = rewriter.write(markup);
     written
         .and_then(|()| rewriter.end())
-        .map_err(|error| reason_of(&error))?;
+        .map_err(|error| describe_error(&error))?;
     Ok(passed)
 }
 
-fn reason_of(error: &RewritingError) -> Reason {
+fn describe_error(error: &RewritingError) -> Reason {
     match error {
-        // Its own words are a paragraph.
+        // The library's own message is a paragraph.
         RewritingError::ParsingAmbiguity(_) => {
             "its markup has a tag where only a whole parser knows whether text follows, such as a \
              script inside `select`; correct it with a `replace` before this edit"
@@ -169,23 +172,23 @@ fn reason_of(error: &RewritingError) -> Reason {
     }
 }
 
-/// The charset that a document's `meta` declares.
-fn declared(body: &[u8]) -> Option<&'static Encoding> {
+/// Returns the charset that a document's `meta` declares.
+fn find_declared(body: &[u8]) -> Option<&'static Encoding> {
     let found: Cell<Option<&'static Encoding>> = Cell::new(None);
     let selector: Selector = "meta".parse().expect("a name is a selector");
     let handlers = Handlers::each(&selector, |element| {
         if found.get().is_none() {
-            found.set(declared_by(element));
+            found.set(parse_declaration(element));
         }
         Ok(())
     });
     let begin = &body[..body.len().min(DECLARATION_BYTES_MAX)];
-    // What breaks the parser is told when the document is edited.
+    // Parse errors are reported when the document is edited.
     let _ = parse(begin, WINDOWS_1252, handlers);
     found.get().and_then(ascii_compatible)
 }
 
-fn declared_by(meta: &Element<'_, '_>) -> Option<&'static Encoding> {
+fn parse_declaration(meta: &Element<'_, '_>) -> Option<&'static Encoding> {
     if let Some(label) = meta.get_attribute("charset") {
         return Encoding::for_label(label.as_bytes());
     }

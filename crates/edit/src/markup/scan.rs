@@ -1,4 +1,4 @@
-//! What a document names and holds.
+//! Scans a document for its references and content.
 
 use std::cell::RefCell;
 
@@ -6,27 +6,27 @@ use eyelevel_archive::Url;
 use lol_html::html_content::{Element, TextChunk};
 use lol_html::{ElementContentHandlers, Selector};
 
-use super::attributes::{has_word, unescaped, urls_of};
+use super::attributes::{find_urls, has_word, unescape};
 use super::head::{Anchor, AnchorSearch};
 use super::{Handlers, Page, any};
 use crate::error::Reason;
 use crate::policy::{Inline, Kind};
 use std::borrow::Cow;
 
-/// What a document names and holds.
+/// The references and content of a document.
 #[derive(Debug)]
 pub struct Scan {
-    /// What relative URLs are relative to.
+    /// The base of relative URLs.
     pub base: Url,
-    /// What its elements name, in order.
+    /// The references of its elements, in order.
     pub references: Vec<Reference>,
-    /// Its elements as selectors name them: `img.hero`, `div#menu`; each once.
+    /// The elements in selector form, `img.hero` or `div#menu`, without duplicates.
     pub elements: Vec<String>,
-    /// Its inline scripts and styles.
+    /// The inline scripts and styles.
     pub inline: Vec<Inline>,
-    /// The policies of its `meta` elements.
+    /// The policies of `meta` elements.
     pub policies: Vec<String>,
-    /// Where its head begins; none where it has no element.
+    /// Where the head begins; `None` without elements.
     pub anchor: Option<Anchor>,
 }
 
@@ -37,29 +37,30 @@ pub struct Reference {
     pub tag: String,
     /// The URL.
     pub url: Url,
-    /// The value of `crossorigin`, where there is one.
+    /// The value of `crossorigin`, if present.
     pub crossorigin: Option<String>,
-    /// Whether it is a module script.
+    /// Whether the element is a module script.
     pub is_module: bool,
     /// The relations of a link, in lower case.
     pub relations: Vec<String>,
 }
 
 impl Reference {
-    /// Whether a browser that parses the document asks for it: not for where a link leads to.
+    /// Whether a browser that parses the document requests the URL; false for the target of a link.
     pub fn is_loaded(&self) -> bool {
         const LOADED: [&str; 4] = ["stylesheet", "preload", "modulepreload", "icon"];
         self.tag != "link" || self.relations.iter().any(|each| LOADED.contains(&&**each))
     }
 }
 
-/// Elements that a message may name; a page has more only of the same kinds.
+/// The most elements listed for messages; larger pages repeat the same kinds.
 const ELEMENTS_MAX: usize = 2_000;
 
-/// Reads a document.
+/// Scans a document.
 ///
 /// # Errors
-/// Where the parser cannot know what is a tag.
+///
+/// Fails if the parser cannot decide what is a tag.
 pub fn scan(page: &Page) -> Result<Scan, Reason> {
     let state = RefCell::new(State {
         scan: Scan {
@@ -101,7 +102,7 @@ pub fn scan(page: &Page) -> Result<Scan, Reason> {
 struct State {
     scan: Scan,
     has_base: bool,
-    /// Whether the text that follows is that of the last inline element.
+    /// Whether the following text belongs to the last inline element.
     is_inside: bool,
     anchor: AnchorSearch,
 }
@@ -110,7 +111,7 @@ impl State {
     fn on_element(&mut self, element: &Element<'_, '_>) {
         self.anchor.on_element(element);
         let tag = element.tag_name();
-        let attribute = |name: &str| element.get_attribute(name).map(|value| unescaped(&value));
+        let attribute = |name: &str| element.get_attribute(name).map(|value| unescape(&value));
         match tag.as_str() {
             "base" if !self.has_base => {
                 if let Some(url) =
@@ -146,7 +147,7 @@ impl State {
             .split_ascii_whitespace()
             .map(str::to_owned)
             .collect();
-        for url in urls_of(element, &self.scan.base) {
+        for url in find_urls(element, &self.scan.base) {
             self.scan.references.push(Reference {
                 tag: tag.clone(),
                 url,

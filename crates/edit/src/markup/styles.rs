@@ -1,4 +1,4 @@
-//! The styles inside of documents.
+//! Edits the styles in documents.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -11,11 +11,12 @@ use crate::charset::decode;
 use crate::css;
 use crate::error::Reason;
 
-/// Sets `font-display` in the styles of a document; returns how many font faces changed, and how many
-/// had it already.
+/// Sets `font-display` in the styles of a document; returns the number of changed font faces and of
+/// those that already had the value.
 ///
 /// # Errors
-/// Where the document's bytes are no text in its charset: texts are written again.
+///
+/// Fails if the document's bytes are invalid in its charset, because texts are encoded again.
 pub fn set_font_display(page: &mut Page, value: &str) -> Result<(usize, usize), Reason> {
     decode(page.parsed_encoding(), &page.markup)?;
     let selector: Selector = "style".parse().expect("a name is a selector");

@@ -1,6 +1,6 @@
-//! Pages in other charsets are changed in these, and none is damaged.
+//! Pages in other charsets are edited in these, without damage.
 
-use crate::support::{PAGE, answer, edit, edited, refusal};
+use crate::support::{PAGE, answer, apply_edits, edit, expect_refusal};
 use eyelevel_edit::Action;
 
 fn utf_16(text: &str) -> Vec<u8> {
@@ -8,7 +8,7 @@ fn utf_16(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_inserted_is_in_the_pages_charset() {
+fn insertions_are_in_the_pages_charset() {
     let insert = || edit(Action::InsertHead("<meta content=\"ä\">".to_owned()));
     for (kind, before, after) in [
         (
@@ -32,7 +32,7 @@ fn what_is_inserted_is_in_the_pages_charset() {
             b"<head><meta content=\"\xc3\xa4\">\xff",
         ),
     ] {
-        let done = edited(&[answer(PAGE, kind, before)], &[insert()]);
+        let done = apply_edits(&[answer(PAGE, kind, before)], &[insert()]);
         assert_eq!(&done.exchanges[0].body[..], after, "{kind}");
     }
 }
@@ -40,7 +40,7 @@ fn what_is_inserted_is_in_the_pages_charset() {
 #[test]
 fn utf_16_stays_utf_16() {
     let before = utf_16("\u{feff}<head><title>\u{4e00}\u{1f600}</title>");
-    let done = edited(
+    let done = apply_edits(
         &[answer(PAGE, "text/html", &before)],
         &[edit(Action::InsertHead("<meta content=\"ä\">".to_owned()))],
     );
@@ -49,12 +49,12 @@ fn utf_16_stays_utf_16() {
 }
 
 #[test]
-fn what_cannot_be_decoded_is_refused_with_its_url() {
+fn undecodable_objects_are_refused_with_their_url() {
     let insert = |text: &str| edit(Action::InsertHead(text.to_owned()));
     let odd = answer(PAGE, "text/html; charset=utf-16", b"<\0p");
-    assert!(refusal(&[odd], insert("x")).contains("UTF-16LE"));
+    assert!(expect_refusal(&[odd], insert("x")).contains("UTF-16LE"));
     let latin = answer(PAGE, "text/html; charset=latin1", b"<head>");
-    let said = refusal(&[latin], insert("\u{4e00}"));
+    let said = expect_refusal(&[latin], insert("\u{4e00}"));
     assert!(
         said.contains(PAGE) && said.contains("windows-1252 lacks"),
         "{said}"
@@ -63,7 +63,7 @@ fn what_cannot_be_decoded_is_refused_with_its_url() {
     broken
         .response_headers
         .push(eyelevel_archive::Header::new("Content-Encoding", "gzip"));
-    let said = refusal(&[broken], insert("x"));
+    let said = expect_refusal(&[broken], insert("x"));
     assert!(
         said.contains(PAGE) && said.contains("cannot be decoded"),
         "{said}"

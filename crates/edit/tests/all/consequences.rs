@@ -1,6 +1,8 @@
-//! What browsers compare stays true: integrity hashes and policies.
+//! Integrity hashes and policies stay valid for browsers.
 
-use crate::support::{PAGE, answer, edit, edit_in, edited, page, refusal, shop, with_field};
+use crate::support::{
+    PAGE, answer, apply_edits, edit, edit_in, expect_refusal, page, shop, with_field,
+};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use eyelevel_archive::Exchange;
@@ -24,7 +26,7 @@ fn body(exchange: &Exchange) -> &str {
 }
 
 #[test]
-fn integrity_hashes_are_computed_again_through_what_names_what() {
+fn integrity_hashes_are_recomputed_transitively() {
     let loader = format!("load('lib.js','{}')", sha384("lib()"));
     let markup = format!(
         "<script src=/app.js integrity=\"{}\"></script>",
@@ -32,7 +34,7 @@ fn integrity_hashes_are_computed_again_through_what_names_what() {
     );
     let mut exchanges = shop(markup);
     exchanges[1] = answer("https://shop.test/app.js", "text/javascript", &loader);
-    let done = edited(
+    let done = apply_edits(
         &exchanges,
         &[replace("https://cdn.test/lib.js", "lib()", "other()")],
     );
@@ -55,9 +57,9 @@ fn a_hash_of_two_objects_is_not_guessed() {
         "text/javascript",
         "go()",
     ));
-    let said = refusal(&exchanges, replace("/app.js", "go", "run"));
+    let said = expect_refusal(&exchanges, replace("/app.js", "go", "run"));
     assert!(said.contains("https://cdn.test/copy.js"), "{said}");
-    let done = edited(&exchanges, &[replace("*.js", "go", "run")]);
+    let done = apply_edits(&exchanges, &[replace("*.js", "go", "run")]);
     assert!(body(&done.exchanges[0]).contains(&sha384("run()")));
 }
 
@@ -77,7 +79,7 @@ fn inline_texts_are_permitted_by_the_policies_that_would_refuse_them() {
         "content-security-policy-report-only",
         "default-src 'self'",
     );
-    let done = edited(&exchanges, &[edit(Action::Inline("/app.js".to_owned()))]);
+    let done = apply_edits(&exchanges, &[edit(Action::Inline("/app.js".to_owned()))]);
     let expected = format!(
         "<meta http-equiv=Content-Security-Policy content=\"script-src 'self' {hash}\">\
          <script>go()</script>"
@@ -100,7 +102,7 @@ fn a_nonce_is_kept_and_needs_no_hash() {
     let mut exchanges = shop("<script nonce=abc src=/app.js></script>");
     let policy = "script-src 'nonce-abc'";
     exchanges[0] = with_field(exchanges[0].clone(), "Content-Security-Policy", policy);
-    let done = edited(&exchanges, &[edit(Action::Inline("/app.js".to_owned()))]);
+    let done = apply_edits(&exchanges, &[edit(Action::Inline("/app.js".to_owned()))]);
     assert_eq!(
         body(&done.exchanges[0]),
         "<script nonce=\"abc\">go()</script>"
@@ -110,9 +112,9 @@ fn a_nonce_is_kept_and_needs_no_hash() {
 }
 
 #[test]
-fn what_was_not_recorded_is_not_asked_for() {
+fn unrecorded_objects_are_not_requested() {
     let insert = Action::InsertHead("<script src=/ap.js></script>".to_owned());
-    let said = refusal(&shop("<head>"), edit(insert));
+    let said = expect_refusal(&shop("<head>"), edit(insert));
     assert!(
         said.contains("https://shop.test/ap.js, which was not recorded"),
         "{said}"
@@ -121,10 +123,10 @@ fn what_was_not_recorded_is_not_asked_for() {
 }
 
 #[test]
-fn parts_of_what_changes_are_not_left_as_they_were() {
+fn objects_with_range_responses_are_not_edited() {
     let mut part = answer(PAGE, "text/html", "<p");
     part.status = 206;
-    let said = refusal(
+    let said = expect_refusal(
         &[page("<p>x"), part],
         edit(Action::InsertHead("x".to_owned())),
     );

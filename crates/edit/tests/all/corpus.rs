@@ -1,5 +1,5 @@
-//! Each kind of edit on each site that ships with the project: it matches and what the page names
-//! stays answered, or it says why not.
+//! Each kind of edit on each shipped site: it matches, and the page's requests stay answered, or it
+//! gives a reason.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn sites() -> Vec<Site> {
     files.iter().map(|file| Site::open(file).unwrap()).collect()
 }
 
-/// Edits that fit most pages, and the sites that have nothing for them.
+/// Returns edits that fit most pages, and the sites to which each does not apply.
 fn edits() -> Vec<(Edit, &'static str)> {
     let text = |text: &str| text.to_owned();
     let body = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
@@ -84,8 +84,8 @@ fn edits() -> Vec<(Edit, &'static str)> {
     ]
 }
 
-/// What the documents' markup has the browser ask for.
-fn named(exchanges: &[Exchange]) -> HashSet<Url> {
+/// Returns the URLs that the documents' markup makes the browser request.
+fn find_references(exchanges: &[Exchange]) -> HashSet<Url> {
     let mut named = HashSet::new();
     for document in exchanges
         .iter()
@@ -113,7 +113,7 @@ fn check(site: &Site, edit: &Edit, done: &Edited) {
     };
     let (before, after) = (urls(site.exchanges()), urls(&done.exchanges));
     let removed: HashSet<&str> = done.report.removed.iter().map(String::as_str).collect();
-    for url in named(&done.exchanges) {
+    for url in find_references(&done.exchanges) {
         let is_kept = after.contains(&url) || !before.contains(&url);
         assert!(
             is_kept || removed.contains(&*url.to_string()),
@@ -144,7 +144,7 @@ fn check(site: &Site, edit: &Edit, done: &Edited) {
 }
 
 #[test]
-fn each_edit_matches_or_says_why_not() {
+fn each_edit_matches_or_gives_a_reason() {
     let sites = sites();
     assert_eq!(sites.len(), 15);
     for (edit, without) in edits() {

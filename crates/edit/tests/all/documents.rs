@@ -1,6 +1,6 @@
-//! What edits of markup make of a page.
+//! The effects of markup edits on a page.
 
-use crate::support::{answer, edit, edit_in, edited, edited_page, page, shop};
+use crate::support::{answer, apply_edits, apply_to_page, edit, edit_in, page, shop};
 use eyelevel_edit::Action;
 
 fn text(text: &str) -> String {
@@ -70,7 +70,7 @@ fn elements_are_changed_in_place() {
         ),
     ] {
         assert_eq!(
-            edited_page(markup, action),
+            apply_to_page(markup, action),
             (text(expected), matches),
             "{markup}"
         );
@@ -105,7 +105,7 @@ fn lines_are_inserted_where_the_head_begins() {
         ("<!-- <head> --><HEAD><p>", "<!-- <head> --><HEAD>+<p>"),
     ] {
         let expected = expected.replace('+', line);
-        let found = edited_page(markup, Action::InsertHead(text(line)));
+        let found = apply_to_page(markup, Action::InsertHead(text(line)));
         assert_eq!(found, (expected, 1), "{markup}");
     }
 }
@@ -114,7 +114,7 @@ fn lines_are_inserted_where_the_head_begins() {
 fn a_charset_beyond_the_bytes_where_browsers_look_for_it_is_no_anchor() {
     let comment = format!("<!--{}-->", "x".repeat(1100));
     let markup = format!("<head>{comment}<meta charset=utf-8>");
-    let (found, _) = edited_page(&markup, Action::InsertHead(text("+")));
+    let (found, _) = apply_to_page(&markup, Action::InsertHead(text("+")));
     assert_eq!(found, format!("<head>+{comment}<meta charset=utf-8>"));
 }
 
@@ -153,7 +153,7 @@ fn objects_are_preloaded_as_the_page_asks_for_them() {
         ),
     ] {
         let markup = format!("<head>{markup}");
-        let (found, matches) = edited_page(&markup, Action::Preload(text(object)));
+        let (found, matches) = apply_to_page(&markup, Action::Preload(text(object)));
         assert_eq!(
             found,
             markup.replacen("<head>", &format!("<head>{link}"), 1)
@@ -161,7 +161,7 @@ fn objects_are_preloaded_as_the_page_asks_for_them() {
         assert_eq!(matches, 1);
     }
     let markup = "<head><script type=module src=/a.mjs></script>";
-    let (found, _) = edited_page(markup, Action::Modulepreload(text("/a.mjs")));
+    let (found, _) = apply_to_page(markup, Action::Modulepreload(text("/a.mjs")));
     assert!(
         found.contains("<link rel=\"modulepreload\" href=\"/a.mjs\">"),
         "{found}"
@@ -172,7 +172,7 @@ fn objects_are_preloaded_as_the_page_asks_for_them() {
 fn connections_are_made_as_the_page_needs_them() {
     let mut exchanges = shop("<head>");
     exchanges.push(answer("https://cdn.test/f.woff2", "font/woff2", "x"));
-    let done = edited(&exchanges, &[edit(Action::Preconnect(text("cdn.test")))]);
+    let done = apply_edits(&exchanges, &[edit(Action::Preconnect(text("cdn.test")))]);
     let link = "<link rel=\"preconnect\" href=\"https://cdn.test\"";
     assert_eq!(
         done.exchanges[0].body,
@@ -188,7 +188,7 @@ fn several_lines_stand_in_their_order() {
         edit(Action::Preload(text("/hero.jpg"))),
         edit(Action::InsertHead(text("<meta name=b>"))),
     ];
-    let done = edited(&shop("<head><title>"), &edits);
+    let done = apply_edits(&shop("<head><title>"), &edits);
     let link = "<link rel=\"preload\" href=\"/hero.jpg\" as=\"image\">";
     let expected = format!("<head><meta name=a>{link}<meta name=b><title>");
     assert_eq!(done.exchanges[0].body, expected);
@@ -196,7 +196,7 @@ fn several_lines_stand_in_their_order() {
 
 #[test]
 fn objects_are_put_into_the_page() {
-    let (found, matches) = edited_page(
+    let (found, matches) = apply_to_page(
         "<link rel=stylesheet media=print href=/site.css><script src=/app.js integrity=x id=a></script>",
         Action::Inline(text("/site.css")),
     );
@@ -206,7 +206,7 @@ fn objects_are_put_into_the_page() {
         format!("<style media=\"print\">a{{b:url(\"/x.png\")}}</style>{rest}")
     );
     assert_eq!(matches, 1);
-    let (found, _) = edited_page(rest, Action::Inline(text("/app.js")));
+    let (found, _) = apply_to_page(rest, Action::Inline(text("/app.js")));
     assert_eq!(found, "<script id=\"a\">go()</script>");
     let mut exchanges = shop(rest);
     exchanges[1] = answer(
@@ -214,7 +214,7 @@ fn objects_are_put_into_the_page() {
         "text/javascript",
         "a='</script>'",
     );
-    let done = edited(&exchanges, &[edit(Action::Inline(text("/app.js")))]);
+    let done = apply_edits(&exchanges, &[edit(Action::Inline(text("/app.js")))]);
     assert_eq!(
         done.exchanges[0].body,
         "<script id=\"a\">a='<\\/script>'</script>"
@@ -229,7 +229,7 @@ fn the_page_is_where_redirects_lead() {
         .response_headers
         .push(eyelevel_archive::Header::new("location", "/home"));
     let home = answer("https://shop.test/home", "text/html", "<head>");
-    let done = edited(&[start, home], &[edit(Action::InsertHead(text("+")))]);
+    let done = apply_edits(&[start, home], &[edit(Action::InsertHead(text("+")))]);
     assert_eq!(done.exchanges[1].body, "<head>+");
     assert_eq!(done.report.edits[0].objects, ["https://shop.test/home"]);
 }
@@ -242,7 +242,7 @@ fn other_documents_are_named() {
         "text/html",
         "<script src=app.js></script>",
     ));
-    let done = edited(
+    let done = apply_edits(
         &exchanges,
         &[edit_in("/frame.html", Action::Defer(text("/app.js")))],
     );

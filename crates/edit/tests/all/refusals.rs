@@ -1,6 +1,6 @@
 //! An edit that matches nothing is refused in one line with the nearest name.
 
-use crate::support::{edit, edit_in, refusal, shop};
+use crate::support::{edit, edit_in, expect_refusal, shop};
 use eyelevel_edit::Action;
 
 fn text(text: &str) -> String {
@@ -8,7 +8,7 @@ fn text(text: &str) -> String {
 }
 
 #[test]
-fn what_matches_nothing_names_the_nearest() {
+fn unmatched_edits_name_the_nearest() {
     let markup = "<head><script src=/app.js defer></script><img class=hero src=/hero.jpg>\
                   <script src=//cdn.test/lib.js></script>";
     for (action, said) in [
@@ -80,27 +80,27 @@ fn what_matches_nothing_names_the_nearest() {
             "does not stand in https://shop.test/",
         ),
     ] {
-        let refused = refusal(&shop(markup), edit(action));
+        let refused = expect_refusal(&shop(markup), edit(action));
         assert!(refused.contains(said), "{refused}");
         assert!(!refused.contains('\n'), "{refused}");
     }
-    let refused = refusal(&shop(markup), edit_in("/x", Action::Block(text("/app.js"))));
+    let refused = expect_refusal(&shop(markup), edit_in("/x", Action::Block(text("/app.js"))));
     assert!(refused.contains("leave out `in`"), "{refused}");
 }
 
 #[test]
 fn a_script_that_would_run_at_another_time_is_not_put_in() {
     let markup = "<script src=/app.js async></script>";
-    let refused = refusal(&shop(markup), edit(Action::Inline(text("/app.js"))));
+    let refused = expect_refusal(&shop(markup), edit(Action::Inline(text("/app.js"))));
     assert!(refused.contains("has `async`"), "{refused}");
     let markup = "<script src=/a.mjs type=module></script>";
-    let refused = refusal(&shop(markup), edit(Action::Preload(text("/a.mjs"))));
+    let refused = expect_refusal(&shop(markup), edit(Action::Preload(text("/a.mjs"))));
     assert!(refused.contains("write `modulepreload`"), "{refused}");
 }
 
 #[test]
 fn where_text_could_be_taken_for_tags_the_page_is_refused() {
     let markup = "<select><xmp><script src=/app.js></script></xmp></select>";
-    let refused = refusal(&shop(markup), edit(Action::Defer(text("/app.js"))));
+    let refused = expect_refusal(&shop(markup), edit(Action::Defer(text("/app.js"))));
     assert!(!refused.contains('\n'), "{refused}");
 }

@@ -1,4 +1,4 @@
-//! Recordings made by hand.
+//! Hand-made recordings.
 
 use bytes::Bytes;
 use eyelevel_archive::{Exchange, Header, Url};
@@ -7,7 +7,7 @@ use eyelevel_edit::{Action, Edit, Edited, Error, apply};
 /// The page of every recording here.
 pub const PAGE: &str = "https://shop.test/";
 
-/// An answer of status 200.
+/// Creates a response with status 200.
 pub fn answer(url: &str, media_type: &str, body: impl AsRef<[u8]>) -> Exchange {
     let body = Bytes::copy_from_slice(body.as_ref());
     Exchange {
@@ -31,12 +31,12 @@ pub fn answer(url: &str, media_type: &str, body: impl AsRef<[u8]>) -> Exchange {
     }
 }
 
-/// The page with this markup.
+/// Creates the page with this markup.
 pub fn page(markup: impl AsRef<[u8]>) -> Exchange {
     answer(PAGE, "text/html; charset=utf-8", markup)
 }
 
-/// A page, and objects that it may name.
+/// Creates a page, and objects that it may name.
 pub fn shop(markup: impl AsRef<[u8]>) -> Vec<Exchange> {
     vec![
         page(markup),
@@ -53,7 +53,7 @@ pub fn shop(markup: impl AsRef<[u8]>) -> Vec<Exchange> {
     ]
 }
 
-/// With a response field.
+/// Adds a response field.
 pub fn with_field(mut exchange: Exchange, name: &str, value: &str) -> Exchange {
     exchange
         .response_headers
@@ -61,7 +61,7 @@ pub fn with_field(mut exchange: Exchange, name: &str, value: &str) -> Exchange {
     exchange
 }
 
-/// An edit; its name is how Rust shows the action.
+/// Creates an edit, named after its action.
 pub fn edit(action: Action) -> Edit {
     Edit {
         name: format!("{action:?}"),
@@ -70,7 +70,7 @@ pub fn edit(action: Action) -> Edit {
     }
 }
 
-/// An edit of the objects that a pattern names.
+/// Creates an edit of the objects that match a pattern.
 pub fn edit_in(within: &str, action: Action) -> Edit {
     Edit {
         within: Some(within.to_owned()),
@@ -78,26 +78,26 @@ pub fn edit_in(within: &str, action: Action) -> Edit {
     }
 }
 
-/// The recording with one edit.
-pub fn edited(exchanges: &[Exchange], edits: &[Edit]) -> Edited {
+/// Applies edits to a recording.
+pub fn apply_edits(exchanges: &[Exchange], edits: &[Edit]) -> Edited {
     try_edit(exchanges, edits).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The same, or why not.
+/// Applies edits to a recording, or returns the error.
 pub fn try_edit(exchanges: &[Exchange], edits: &[Edit]) -> Result<Edited, Error> {
     let main_url: Url = PAGE.parse().unwrap();
     apply(exchanges.to_vec(), &main_url, edits)
 }
 
-/// The page's markup after one edit, and how often it matched.
-pub fn edited_page(markup: &str, action: Action) -> (String, usize) {
-    let done = edited(&shop(markup), &[edit(action)]);
+/// Returns the page's markup after one edit, and the number of matches.
+pub fn apply_to_page(markup: &str, action: Action) -> (String, usize) {
+    let done = apply_edits(&shop(markup), &[edit(action)]);
     let body = String::from_utf8(done.exchanges[0].body.to_vec()).unwrap();
     (body, done.report.edits[0].matches)
 }
 
-/// Why an edit is refused.
-pub fn refusal(exchanges: &[Exchange], edit: Edit) -> String {
+/// Returns why an edit is refused.
+pub fn expect_refusal(exchanges: &[Exchange], edit: Edit) -> String {
     try_edit(exchanges, &[edit])
         .expect_err("a refusal")
         .to_string()

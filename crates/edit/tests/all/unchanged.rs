@@ -1,11 +1,11 @@
-//! Bytes outside of an edit stay.
+//! Bytes outside an edit stay unchanged.
 
-use crate::support::{PAGE, answer, edit, edit_in, edited, page, try_edit};
+use crate::support::{PAGE, answer, apply_edits, edit, edit_in, page, try_edit};
 use eyelevel_archive::Exchange;
 use eyelevel_edit::Action;
 use proptest::prelude::*;
 
-/// What parsers find hard: broken tags, comments, raw text, bytes that are no text.
+/// Markup that is hard to parse: broken tags, comments, raw text, invalid bytes.
 const PARTS: [&[u8]; 15] = [
     b"<head>",
     b"</head>",
@@ -52,7 +52,7 @@ proptest! {
                 text: COMMENT.into(),
                 with: String::new(),
             };
-            let removed = edited(&inserted.exchanges, &[edit(remove)]);
+            let removed = apply_edits(&inserted.exchanges, &[edit(remove)]);
             prop_assert_eq!(body(&removed.exchanges), &markup[..]);
         }
     }
@@ -64,14 +64,14 @@ proptest! {
         let Ok(inserted) = try_edit(&recorded, &[edit(Action::InsertHead(mark.into()))]) else {
             return Ok(());
         };
-        // Where the markup ends inside of a tag or raw text, what follows it is no element.
+        // If the markup ends inside a tag or raw text, what follows is not an element.
         if let Ok(removed) = try_edit(&inserted.exchanges, &[edit(Action::Remove("#eyelevel".into()))]) {
             prop_assert_eq!(body(&removed.exchanges), &markup[..]);
         }
     }
 
     #[test]
-    fn an_edit_changes_the_element_that_it_names_and_no_other_byte(
+    fn an_edit_changes_no_other_byte(
         before in markup(), after in markup()
     ) {
         let script = b"<script src=/only.js></script>";
@@ -88,7 +88,7 @@ proptest! {
     fn bodies_are_encoded_so_that_they_decode(content: Vec<u8>, level in 0_usize..4) {
         let coding = ["br:5", "zstd:3", "gzip:6", "gzip:1"][level];
         let recorded = [answer(PAGE, "text/plain", &content)];
-        let done = edited(&recorded, &[edit_in("*", Action::Encode(coding.into()))]);
+        let done = apply_edits(&recorded, &[edit_in("*", Action::Encode(coding.into()))]);
         let decoded = done.exchanges[0].decoded_body(1 << 20).expect("it was just encoded");
         prop_assert_eq!(&*decoded, &content[..]);
     }
@@ -98,7 +98,7 @@ proptest! {
 fn other_objects_and_fields_stay_as_they_are() {
     let other = answer("https://shop.test/x.css", "text/css", "a{}");
     let recorded = [page("<head>"), other];
-    let done = edited(&recorded, &[edit(Action::InsertHead("x".into()))]);
+    let done = apply_edits(&recorded, &[edit(Action::InsertHead("x".into()))]);
     assert_eq!(
         done.exchanges[1],
         Exchange {

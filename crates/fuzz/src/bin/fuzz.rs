@@ -1,4 +1,4 @@
-//! One target under libFuzzer: `FUZZ_TARGET=NAME fuzz [libFuzzer's options] CORPUS...`.
+//! Runs one target under libFuzzer: `FUZZ_TARGET=NAME fuzz [libFuzzer's options] CORPUS...`.
 #![no_main]
 
 use eyelevel_fuzz::{TARGETS, Target, find};

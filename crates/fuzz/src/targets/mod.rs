@@ -1,4 +1,4 @@
-//! One parser a file, by the part that reads.
+//! Fuzz targets, one parser per file, grouped by the part that reads.
 
 pub(crate) mod paths;
 pub(crate) mod prober;

@@ -22,7 +22,7 @@ pub struct ArchiveArguments {
 
 #[derive(Debug, Subcommand)]
 enum ArchiveCommand {
-    /// Pack a folder's files as a recorded site, after a manifest (spec/archive.md)
+    /// Pack a folder's files into a recorded site, as a manifest describes (spec/archive.md)
     Pack {
         /// The manifest, JSON; its files are relative to its folder
         manifest: PathBuf,
@@ -30,7 +30,7 @@ enum ArchiveCommand {
         #[arg(long)]
         out: PathBuf,
     },
-    /// Make a site of other tools' recordings: HAR with bodies, Mahimahi folders, Web Page Replay
+    /// Import other tools' recordings as a site: HAR with bodies, Mahimahi folders, Web Page Replay
     /// archives, mitmproxy flows, WARC and WACZ files
     Import {
         /// Files or folders; several become one site
@@ -39,21 +39,22 @@ enum ArchiveCommand {
         /// The WACZ to write
         #[arg(long)]
         out: PathBuf,
-        /// The page, if not the recording's
+        /// The page to load, if not the recording's
         #[arg(long)]
         main_url: Option<Url>,
-        /// Make every http origin an https one and rewrite the links; the site is marked as altered
+        /// Move every http origin to https and rewrite the links; the site is marked as altered
         #[arg(long)]
         secure: bool,
-        /// What the page was recorded in, CSS pixels, as 1366x768; replays are shown in the same
+        /// The viewport of the recording, CSS pixels, as 1366x768; replays use the same
         #[arg(long, value_parser = parse_viewport)]
         viewport: Option<(u32, u32)>,
     },
-    /// Write a recorded site with edits; one line of JSON: how often each matched, and what changed
+    /// Apply edits to a recorded site; prints one line of JSON: how often each matched, and what
+    /// changed
     Edit {
         /// A WARC or WACZ file
         file: PathBuf,
-        /// A file with a list of edits, JSON (spec/archive.md)
+        /// A JSON file with a list of edits (spec/archive.md)
         #[arg(long)]
         edits: PathBuf,
         /// The WACZ to write
@@ -65,21 +66,21 @@ enum ArchiveCommand {
     Export {
         /// A WARC or WACZ file
         file: PathBuf,
-        /// One HAR file with bodies
+        /// A HAR file with bodies
         #[arg(long, group = "format")]
         har: Option<PathBuf>,
-        /// A folder as Mahimahi's
+        /// A folder in Mahimahi's format
         #[arg(long, group = "format")]
         mahimahi: Option<PathBuf>,
         /// A folder of decoded bodies
         #[arg(long, group = "format")]
         files: Option<PathBuf>,
-        /// With --files: which file answers which URL, a line each with tabs between: host, path
-        /// and query, file, content type
+        /// With --files: an index of the files, one line each, separated by tabs: host, path and
+        /// query, file, content type
         #[arg(long, requires = "files")]
         index: Option<PathBuf>,
     },
-    /// Say what a recorded site consists of
+    /// Print the numbers of a recorded site
     Info {
         /// A WARC or WACZ file
         file: PathBuf,
@@ -90,11 +91,11 @@ enum ArchiveCommand {
         #[arg(long, requires = "json")]
         sizes: bool,
     },
-    /// Write the recorded picture of the page to a file
+    /// Write the recorded screenshot of the page to a file
     Screenshot {
         /// A WARC or WACZ file
         file: PathBuf,
-        /// The picture, in the format in which it was recorded
+        /// The image, in its recorded format
         #[arg(long)]
         out: PathBuf,
     },
@@ -104,29 +105,29 @@ enum ArchiveCommand {
         /// A WARC or WACZ file
         file: PathBuf,
     },
-    /// Compare every digest in a recorded site with what it speaks of
+    /// Compare every digest in a recorded site with its content
     Verify {
         /// A WARC or WACZ file
         file: PathBuf,
-        /// One line of JSON instead of a sentence
+        /// Print one line of JSON instead of a sentence
         #[arg(long)]
         json: bool,
     },
 }
 
-/// What a site consists of, with what a table of many sites takes its quantiles from.
+/// The numbers of a site with the sizes of its bodies, for quantiles over many sites.
 #[derive(Serialize)]
 struct InfoWithSizes {
     #[serde(flatten)]
     info: SiteInfo,
-    /// Bytes of each body as sent, in recorded order.
+    /// The size of each body as sent, in recorded order, bytes.
     body_sizes: Vec<usize>,
 }
 
-/// A check ran and found a difference; 1 is for a check that could not run.
+/// The exit status of a check that found a difference; 1 is for a check that could not run.
 const EXIT_DIFFERS: i32 = 2;
 
-/// Runs the command; its result goes to standard output. Returns the exit status.
+/// Runs the command and prints its result. Returns the exit status.
 pub fn run(arguments: ArchiveArguments) -> Result<i32, Error> {
     match arguments.command {
         ArchiveCommand::Pack { manifest, out } => {

@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 
 #[derive(Args)]
 pub struct BulkArguments {
-    /// Where the origin is served, address and port
+    /// The address and port where the origin is served
     #[arg(long)]
     to: SocketAddr,
-    /// What to get; http: cleartext
+    /// The URL to fetch; http: cleartext
     #[arg(long)]
     url: String,
     /// h1, h2 or h3
@@ -27,7 +27,7 @@ pub struct BulkArguments {
     /// 1.2 or 1.3
     #[arg(long, default_value = "1.3")]
     tls: String,
-    /// Over QUIC: whether packets may be marked, off or on; over TCP the kernel's setting counts
+    /// Over QUIC: whether packets may be marked, off or on; over TCP the kernel's setting applies
     #[arg(long, default_value = "off")]
     ecn: String,
     /// The PEM file with the authority to trust
@@ -36,13 +36,14 @@ pub struct BulkArguments {
     /// Bytes of the body after which the transfer ends
     #[arg(long)]
     bytes_max: u64,
-    /// The time after which it ends
+    /// The time after which the transfer ends
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     duration_ms: u64,
-    /// Instead of a transfer: ask for this, urgently, while `--url` flows
+    /// Instead of measuring the transfer: request this URL with high urgency while `--url`
+    /// transfers
     #[arg(long, requires = "late_after_bytes")]
     late_url: Option<String>,
-    /// Once so much of the body came
+    /// The bytes of the body after which the late request is sent
     #[arg(long, requires = "late_url")]
     late_after_bytes: Option<u64>,
     /// Connect once before: a process's first handshake seeds its random generator, which takes
@@ -51,7 +52,7 @@ pub struct BulkArguments {
     warm_up: bool,
 }
 
-/// From the call to an established session, and the transfer that followed.
+/// The times of a transfer: from the call to an established session, and from there on.
 #[derive(Serialize)]
 struct Bulk {
     connect_ms: f64,

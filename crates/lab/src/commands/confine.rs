@@ -1,4 +1,5 @@
-//! `eyelevel-lab confine`: a browser or somebody's server, with the system to read and nothing else.
+//! `eyelevel-lab confine`: runs a browser or a third-party server with read-only access to the
+//! system.
 
 use crate::Error;
 use clap::Args;
@@ -7,16 +8,16 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub struct ConfineArguments {
-    /// With root's rights: the unprivileged user and group to run as, by their numbers
-    #[arg(long, value_name = "UID:GID", value_parser = identity)]
+    /// When run as root: the unprivileged user and group to run as, by their numbers
+    #[arg(long, value_name = "UID:GID", value_parser = parse_identity)]
     user: Option<Identity>,
     /// A folder or file that the command may change; repeatable
     #[arg(long, value_name = "PATH")]
     writable: Vec<PathBuf>,
-    /// A folder, file or socket beside the system's that the command may read; repeatable
+    /// A folder, file or socket outside the system's that the command may read; repeatable
     #[arg(long, value_name = "PATH")]
     readable: Vec<PathBuf>,
-    /// How many descriptors after standard error the command keeps
+    /// The number of descriptors after standard error that the command keeps
     #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..100))]
     descriptors: u32,
     /// The command and its arguments
@@ -24,11 +25,11 @@ pub struct ConfineArguments {
     command: Vec<String>,
 }
 
-/// Runs the command; its exit status, or 128 plus the signal that ended it.
+/// Runs the command; returns its exit status, or 128 plus the signal that ended it.
 pub fn run(arguments: ConfineArguments) -> Result<i32, Error> {
     let identity = match arguments.user {
         Some(identity) => identity,
-        None => Identity::of_caller()?,
+        None => Identity::from_caller()?,
     };
     let paths = [&arguments.writable, &arguments.readable];
     if let Some(path) = paths.into_iter().flatten().find(|path| !path.is_absolute()) {
@@ -56,7 +57,7 @@ pub fn run(arguments: ConfineArguments) -> Result<i32, Error> {
     )?)
 }
 
-fn identity(text: &str) -> Result<Identity, String> {
+fn parse_identity(text: &str) -> Result<Identity, String> {
     let (user, group) = text
         .split_once(':')
         .ok_or("it takes two numbers, UID:GID")?;

@@ -1,5 +1,5 @@
-//! `eyelevel-lab credentials`: what the processes of one run prove to each other that they belong
-//! together with. It goes to standard output alone, so that no file need ever hold the key.
+//! `eyelevel-lab credentials`: the key by which the processes of one run authenticate each other.
+//! It goes to standard output only, so that no file need ever hold the key.
 
 use crate::Error;
 use crate::emit::emit;
@@ -11,7 +11,8 @@ const NAME: &str = "eyelevel cluster";
 /// Prints a new key and its certificate, as PEM in one JSON object.
 ///
 /// # Errors
-/// As [`self_signed_pem`].
+///
+/// Fails like [`self_signed_pem`].
 pub fn run() -> Result<i32, Error> {
     let (key, certificate) = self_signed_pem(NAME)?;
     emit(&json!({"key": key, "certificate": certificate}));

@@ -1,27 +1,27 @@
-//! What this machine offers a lab.
+//! `eyelevel-lab doctor`: what this machine supports.
 
 use crate::reserved_core::core_to_reserve;
 use eyelevel_netns::probe;
 use serde::Serialize;
 
-/// One line of JSON: what was asked of the kernel, and its answers.
+/// The kernel's capabilities, printed as one line of JSON.
 #[derive(Serialize)]
 pub struct Findings {
-    /// Null where a lab's namespaces and TUN device can be made; else why not.
+    /// Why a lab's namespaces and TUN device cannot be created; null if they can.
     pub lab_failure: Option<String>,
-    /// The kind of device that a path has: `tun` or `veth`. Null without a lab.
+    /// The kind of device of a path: `tun` or `veth`. Null without a lab.
     pub path_device: Option<&'static str>,
-    /// Congestion controls of the kernel's TCP.
+    /// The congestion controls of the kernel's TCP.
     pub tcp_congestion_controls: Vec<String>,
-    /// Whether the path may take real-time priority.
+    /// Whether the path may use real-time priority.
     pub realtime_allowed: bool,
-    /// Whether a lab keeps a core for its own threads.
+    /// Whether a lab reserves a core for its own threads.
     pub reserves_core: bool,
 }
 
-/// Asks the kernel. Must run before the process has a second thread.
+/// Examines the kernel. Must run before the process has a second thread.
 pub fn examine() -> Findings {
-    let realtime_allowed = probe::realtime_allowed();
+    let realtime_allowed = probe::is_realtime_allowed();
     let path_device = probe::path_device();
     Findings {
         path_device: path_device.as_ref().ok().copied(),

@@ -1,15 +1,16 @@
 //! `eyelevel-lab live`: a network namespace for browsers that loads from public servers as this
-//! machine would, with connections of their own from end to end (`spec/lab-events.md`, "A live
+//! machine would, with end-to-end connections of their own (`spec/lab-events.md`, "A live
 //! network").
 //!
 //! ```text
 //! client ── router ── this machine's network, by address translation
 //! ```
 //!
-//! The router is a namespace without a process. Its routes refuse what `eyelevel-addresses` says is
-//! not public, and this machine's own addresses; the client's are the same, so that a refusal is told
-//! at once. Packets pass both as they are: nothing ends a connection on the way. Names are asked of
-//! the caller's resolver by whoever waits here, so that no route to it is needed.
+//! The router is a namespace without a process. Its routes refuse addresses that
+//! `eyelevel-addresses` considers not public, and this machine's own; the client has the same
+//! routes, so that a refusal is immediate. Both forward packets unchanged: no connection is
+//! terminated on the way. This process forwards DNS queries to the caller's resolver, so that no
+//! route to it is needed.
 
 use std::fs::{self, File};
 use std::net::{IpAddr, Ipv6Addr};
@@ -17,8 +18,8 @@ use std::net::{IpAddr, Ipv6Addr};
 use clap::Args;
 use eyelevel_addresses::{Prefix, Verdict, verdicts};
 use eyelevel_netns::{
-    Masquerade, Netlink, RouteDestination, in_network_namespace, local_addresses, monotonic_now,
-    new_network_namespace, set_sysctl, without_devices,
+    Masquerade, Netlink, RouteDestination, create_without_devices, in_network_namespace,
+    local_addresses, monotonic_now, new_network_namespace, set_sysctl,
 };
 use eyelevel_recorder::spki_sha256;
 use eyelevel_units::refusal;
@@ -27,9 +28,9 @@ use serde::Serialize;
 use super::live_v6::MachineV6;
 use crate::Error;
 use crate::emit::emit;
-use crate::network::devices::{add_v6_address, add_verdicts, bring_up};
+use crate::network::devices::{add_v6_address, add_verdict_routes, bring_up};
 use crate::network::ends::Ends;
-use crate::network::names::{self, Asked};
+use crate::network::names::{self, Forwarder};
 use crate::network::topology::TcpSettings;
 use crate::suspension::{Driver, Processes, Suspension, SuspensionWatch};
 use crate::threads::runtime;
@@ -39,14 +40,14 @@ use crate::upstream_ca::UpstreamCa;
 const WISH: &str = "a live network";
 const CLIENT_DEVICE: &str = "live0";
 const ROUTER_DEVICE: &str = "lan0";
-/// Their hosts of the network of IPv6.
+/// The host numbers of router and client in the IPv6 network.
 const ROUTER: u16 = 1;
 const CLIENT: u16 = 2;
 
 /// The arguments after `live`.
 #[derive(Debug, Args)]
 pub struct LiveArguments {
-    /// An address or a range: may be reached although it is not public
+    /// An address or a range that may be reached although it is not public
     #[arg(long)]
     allow: Vec<String>,
     #[command(flatten)]
@@ -56,18 +57,18 @@ pub struct LiveArguments {
 #[derive(Serialize)]
 #[serde(tag = "event", rename = "ready")]
 struct Ready {
-    /// The process whose namespaces browsers are to join.
+    /// The process whose namespaces browsers join.
     init_pid: u32,
     client_address: IpAddr,
     #[serde(skip_serializing_if = "Option::is_none")]
     client_address6: Option<Ipv6Addr>,
-    /// This machine has IPv6, but passes none on.
+    /// Whether this machine has IPv6 but does not forward it.
     ipv6_not_forwarded: bool,
     spki_sha256: Vec<String>,
     startup_ms: f64,
 }
 
-/// What was seen of the load, once standard input has ended.
+/// What was observed of the load, once standard input has ended.
 #[derive(Serialize)]
 #[serde(tag = "event", rename = "summary")]
 struct Summary {
@@ -77,35 +78,35 @@ struct Summary {
 /// Keeps the network until standard input ends.
 pub fn run(arguments: &LiveArguments) -> Result<i32, Error> {
     let started = monotonic_now();
-    let allowed = arguments.allow.iter().map(|text| allowed(text));
+    let allowed = arguments.allow.iter().map(|text| parse_allowed(text));
     let allowed: Vec<Prefix> = allowed.collect::<Result<_, _>>()?;
     let spki_sha256 = arguments.upstream_ca.read(|each| spki_sha256(&each))?;
-    let uplink = Uplink::look(WISH)?;
+    let uplink = Uplink::open(WISH)?;
     let own_addresses = local_addresses()?;
-    let machine_v6 = MachineV6::look(&own_addresses);
-    let has_v6 = machine_v6 == MachineV6::Passed;
+    let machine_v6 = MachineV6::detect(&own_addresses);
+    let has_v6 = machine_v6 == MachineV6::Forwarded;
     let verdicts = verdicts(&own_addresses, &allowed);
-    let (ends, _claim) = Ends::claimed(&uplink.networks_taken())?;
+    let (ends, _claim) = Ends::choose_and_claim(&uplink.networks_taken())?;
     let own = fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
     let (resolv_conf, nameservers) = names::split(&own);
     let hosts = format!("127.0.0.1 localhost\n::1 localhost\n{}", uplink.hosts);
-    // There must be no thread yet.
-    let init_pid = without_devices(&resolv_conf, &hosts)?;
+    // The process must not have a second thread yet.
+    let init_pid = create_without_devices(&resolv_conf, &hosts)?;
     let client = File::open(format!("/proc/{init_pid}/ns/net")).map_err(|error| {
         Error::Config(format!("{WISH}: open its namespace: {}", refusal(&error)))
     })?;
     let _way_out = connect(&uplink, &ends, &client, &verdicts, has_v6)?;
-    let asked = in_network_namespace(&client, || Ok(Asked::listen()))?;
+    let asked = in_network_namespace(&client, || Ok(Forwarder::listen()))?;
     let asked = asked
         .map_err(|error| Error::Config(format!("{WISH}: answer names: {}", refusal(&error))))?;
-    let ended = end_of_input();
+    let ended = await_end_of_input();
     let suspension = SuspensionWatch::start(Processes::of(init_pid), Driver::open(), true);
     runtime()?
         .block_on(async {
             emit(&Ready {
                 init_pid,
                 client_address: ends.client.0.into(),
-                client_address6: has_v6.then(|| ends.as_if_public(CLIENT)),
+                client_address6: has_v6.then(|| ends.documentation_v6(CLIENT)),
                 ipv6_not_forwarded: machine_v6 == MachineV6::NotForwarded,
                 spki_sha256,
                 startup_ms: monotonic_now().since(started).as_secs_f64() * 1e3,
@@ -122,14 +123,15 @@ pub fn run(arguments: &LiveArguments) -> Result<i32, Error> {
     Ok(0)
 }
 
-/// What of a way out ends it when it is dropped: a translation a family, and the router.
+/// The connection to the outside, which ends on drop: one address translation per family, and the
+/// router.
 struct WayOut {
     _translations: Vec<Masquerade>,
     _router: File,
 }
 
-/// Devices, addresses and routes from the client by the router to the caller's network; as long as
-/// what is returned.
+/// Sets up devices, addresses and routes from the client through the router to the caller's
+/// network, which exist as long as the result.
 fn connect(
     uplink: &Uplink,
     ends: &Ends,
@@ -139,9 +141,9 @@ fn connect(
 ) -> Result<WayOut, Error> {
     let router = new_network_namespace()?;
     let (client_end, router_end): (IpAddr, IpAddr) = (ends.client.0.into(), ends.server.0.into());
-    // Devices take such settings when they are made.
-    in_network_namespace(&router, take_replies_from_anywhere)?;
-    in_network_namespace(client, take_replies_from_anywhere)?;
+    // Devices take such settings when they are created.
+    in_network_namespace(&router, disable_reverse_path_filter)?;
+    in_network_namespace(client, disable_reverse_path_filter)?;
     let own = std::process::id();
     let mut translations = vec![uplink.join_namespace(ends, &router, own, Some(verdicts))?];
     in_network_namespace(&router, || {
@@ -154,27 +156,27 @@ fn connect(
     in_network_namespace(client, || {
         let mut netlink = Netlink::open()?;
         let index = bring_up(&mut netlink, CLIENT_DEVICE, client_end)?;
-        add_verdicts(&mut netlink, index, router_end, verdicts)
+        add_verdict_routes(&mut netlink, index, router_end, verdicts)
     })?;
     if has_v6 {
         translations.push(uplink.add_v6(ends, &router, own, Some(verdicts))?);
         connect_v6(ends, client, &router, verdicts)?;
     }
-    in_network_namespace(client, || Ok(TcpSettings::of(None).apply()))??;
+    in_network_namespace(client, || Ok(TcpSettings::for_stack(None).apply()))??;
     Ok(WayOut {
         _translations: translations,
         _router: router,
     })
 }
 
-/// The same devices' IPv6 between client and router.
+/// Adds IPv6 to the devices between client and router.
 fn connect_v6(
     ends: &Ends,
     client: &File,
     router: &File,
     verdicts: &[Verdict],
 ) -> Result<(), Error> {
-    let [router_end, client_end] = [ROUTER, CLIENT].map(|host| ends.as_if_public(host));
+    let [router_end, client_end] = [ROUTER, CLIENT].map(|host| ends.documentation_v6(host));
     in_network_namespace(router, || {
         let mut netlink = Netlink::open()?;
         let index = add_v6_address(&mut netlink, ROUTER_DEVICE, router_end, true)?;
@@ -184,18 +186,19 @@ fn connect_v6(
     in_network_namespace(client, || {
         let mut netlink = Netlink::open()?;
         let index = add_v6_address(&mut netlink, CLIENT_DEVICE, client_end, false)?;
-        add_verdicts(&mut netlink, index, router_end.into(), verdicts)
+        add_verdict_routes(&mut netlink, index, router_end.into(), verdicts)
     })?;
     Ok(())
 }
 
-/// A router that says that a packet is too long has an address that is refused.
-fn take_replies_from_anywhere() -> Result<(), eyelevel_netns::Error> {
+/// Disables reverse path filtering: a router that reports that a packet is too long has an address
+/// that is refused.
+fn disable_reverse_path_filter() -> Result<(), eyelevel_netns::Error> {
     set_sysctl("net.ipv4.conf.all.rp_filter", "0")?;
     set_sysctl("net.ipv4.conf.default.rp_filter", "0")
 }
 
-fn allowed(text: &str) -> Result<Prefix, Error> {
+fn parse_allowed(text: &str) -> Result<Prefix, Error> {
     text.parse().map_err(|_| {
         Error::Config(format!(
             "--allow {text:?}: a live load is judged by addresses; write one such as \
@@ -204,8 +207,8 @@ fn allowed(text: &str) -> Result<Prefix, Error> {
     })
 }
 
-/// Ready when standard input has ended.
-fn end_of_input() -> tokio::sync::oneshot::Receiver<()> {
+/// Returns a receiver that resolves when standard input has ended.
+fn await_end_of_input() -> tokio::sync::oneshot::Receiver<()> {
     let (told, ended) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());

@@ -1,37 +1,37 @@
-//! Whether a live network has IPv6: where this machine has it, and passes its packets on.
+//! Whether a live network has IPv6, which requires that this machine has and forwards it.
 
 use std::fs;
 use std::net::IpAddr;
 
-/// A public address of IPv6 begins so (RFC 4291, section 2.4).
+/// The prefix of public IPv6 addresses (RFC 4291, section 2.4).
 const GLOBAL_UNICAST: u8 = 0x20;
 const GLOBAL_UNICAST_MASK: u8 = 0xe0;
 const ROUTES: &str = "/proc/net/ipv6_route";
 const FORWARDING: &str = "/proc/sys/net/ipv6/conf/all/forwarding";
 
-/// Of the machine.
+/// The IPv6 support of this machine.
 #[derive(Debug, PartialEq, Eq)]
 pub enum MachineV6 {
-    /// It has a public address and a way out, and forwards.
-    Passed,
-    /// It has, but forwards no packets.
+    /// The machine has a public address and a default route, and forwards.
+    Forwarded,
+    /// The machine has both but does not forward packets.
     NotForwarded,
-    /// It has none: people at this machine load over IPv4.
+    /// The machine has no IPv6: its users load over IPv4.
     Absent,
 }
 
 impl MachineV6 {
-    /// Of the calling thread's network namespace, whose addresses are `own`.
-    pub fn look(own: &[IpAddr]) -> Self {
+    /// Examines the calling thread's network namespace, whose addresses are `own`.
+    pub fn detect(own: &[IpAddr]) -> Self {
         let read = |file| fs::read_to_string(file).unwrap_or_default();
-        Self::of(own, &read(ROUTES), &read(FORWARDING))
+        Self::from_files(own, &read(ROUTES), &read(FORWARDING))
     }
 
-    fn of(own: &[IpAddr], routes: &str, forwarding: &str) -> Self {
-        if !own.iter().any(is_public) || !routes.lines().any(is_way_out) {
+    fn from_files(own: &[IpAddr], routes: &str, forwarding: &str) -> Self {
+        if !own.iter().any(is_public) || !routes.lines().any(is_default_route) {
             Self::Absent
         } else if forwarding.trim() == "1" {
-            Self::Passed
+            Self::Forwarded
         } else {
             Self::NotForwarded
         }
@@ -42,8 +42,8 @@ fn is_public(address: &IpAddr) -> bool {
     matches!(address, IpAddr::V6(v6) if v6.octets()[0] & GLOBAL_UNICAST_MASK == GLOBAL_UNICAST)
 }
 
-/// A default route, but for the one that refuses, which stands on the loopback.
-fn is_way_out(route: &str) -> bool {
+/// Whether a route is a default route, except for the one that rejects, which is on the loopback.
+fn is_default_route(route: &str) -> bool {
     let words: Vec<&str> = route.split_whitespace().collect();
     let is_default = words
         .first()
@@ -58,17 +58,20 @@ mod tests {
     const ZEROS: &str = "00000000000000000000000000000000";
 
     #[test]
-    fn it_takes_a_public_address_a_way_out_and_forwarding() {
-        let of = |own: &str, device: &str, forwarding: &str| {
+    fn ipv6_needs_a_public_address_a_default_route_and_forwarding() {
+        let detect = |own: &str, device: &str, forwarding: &str| {
             let own = [own.parse().unwrap(), "::1".parse().unwrap()];
             let route = format!("{ZEROS} 00 {ZEROS} 00 {ZEROS} 00000400 1 0 00000003 {device}\n");
-            MachineV6::of(&own, &route, forwarding)
+            MachineV6::from_files(&own, &route, forwarding)
         };
-        assert_eq!(of("2606:4700::1", "eth0", "1\n"), MachineV6::Passed);
-        assert_eq!(of("2606:4700::1", "eth0", "0\n"), MachineV6::NotForwarded);
-        assert_eq!(of("2606:4700::1", "lo", "1\n"), MachineV6::Absent);
+        assert_eq!(detect("2606:4700::1", "eth0", "1\n"), MachineV6::Forwarded);
+        assert_eq!(
+            detect("2606:4700::1", "eth0", "0\n"),
+            MachineV6::NotForwarded
+        );
+        assert_eq!(detect("2606:4700::1", "lo", "1\n"), MachineV6::Absent);
         for local in ["fd00::2", "fe80::1", "::1", "192.168.0.1"] {
-            assert_eq!(of(local, "eth0", "1\n"), MachineV6::Absent, "{local}");
+            assert_eq!(detect(local, "eth0", "1\n"), MachineV6::Absent, "{local}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The subcommands other than the lab itself (`up.rs`) and the shell, one a file. Each prints lines of
-//! JSON and says how it ended; the arguments are declared beside it.
+//! The subcommands other than the lab itself (`up.rs`) and the shell, one per file. Each prints
+//! lines of JSON and returns its exit status; its arguments are declared in the same file.
 
 pub mod archive;
 pub mod bulk;

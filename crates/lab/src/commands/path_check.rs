@@ -1,4 +1,4 @@
-//! `eyelevel-lab path-check`: what the pure link says of a log.
+//! `eyelevel-lab path-check`: compares a path log with the pure link.
 
 use crate::Error;
 use crate::config::load_stage_files;
@@ -8,10 +8,10 @@ use eyelevel_units::refusal;
 use std::fs::File;
 use std::path::Path;
 
-/// A check ran and found a difference; 1 is for a check that could not run.
+/// The exit status of a check that found a difference; 1 is for a check that could not run.
 const EXIT_DIFFERS: i32 = 2;
 
-/// Feeds a log's arrivals to the link again and compares.
+/// Replays a log's arrivals through the link and compares the results.
 pub fn run(file: &Path) -> Result<i32, Error> {
     let failed = |error: &dyn std::fmt::Display| {
         Error::Config(format!("check the path log {}: {error}", file.display()))

@@ -32,12 +32,13 @@ struct ProbeConfig {
     vantage: Option<String>,
     user_agent: Option<String>,
     seed: u64,
-    /// Ask for real-time priority: another process's turn would count as the server's time.
-    #[serde(default = "yes")]
+    /// Whether to request real-time priority, because delays by other processes would count as the
+    /// server's time.
+    #[serde(default = "default_true")]
     realtime: bool,
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 
@@ -54,7 +55,7 @@ struct Listening<'a> {
     authority_pem: &'a str,
 }
 
-/// Probes each target in turn; every attempt is one line.
+/// Probes each target in turn; prints one line per attempt.
 pub fn probe() -> Result<i32, Error> {
     let config: ProbeConfig = read_config()?;
     let _ = config.realtime && request_realtime(RealtimePriority::Endpoint);
@@ -76,7 +77,8 @@ pub fn probe() -> Result<i32, Error> {
     };
     runtime()?.block_on(async {
         for target in &config.targets {
-            // By name, so that a host's order does not depend on who stands before it.
+            // Derived from the name, so that a host's order does not depend on the targets before
+            // it.
             let mut generator = Seed::new(config.seed).child(&target.host).generator();
             probe_host(target, &settings, &trust, &mut generator, &mut |row| {
                 emit_or_exit(&row);
@@ -113,14 +115,14 @@ pub fn serve_target() -> Result<i32, Error> {
     })
 }
 
-/// The one asked for, else the machine's.
+/// Returns the given resolver or else the machine's.
 pub fn resolver_or_default(asked_for: Option<SocketAddr>) -> Resolver {
     asked_for.map_or_else(Resolver::from_system, |server| {
         Resolver::with_servers(&[server])
     })
 }
 
-/// The first line of standard input.
+/// Reads the first line of standard input.
 pub fn read_config<T: for<'a> Deserialize<'a>>() -> Result<T, Error> {
     let mut line = String::new();
     let read = std::io::stdin().read_line(&mut line);
@@ -134,7 +136,7 @@ pub fn read_config<T: for<'a> Deserialize<'a>>() -> Result<T, Error> {
         .map_err(|error| Error::Config(format!("the configuration: {error}; see spec/probe.md")))
 }
 
-/// One thread: what is timed must not wait for another's lock.
+/// Creates a single-threaded runtime, so that timed code does not wait for another thread's lock.
 pub fn runtime() -> Result<tokio::runtime::Runtime, Error> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()

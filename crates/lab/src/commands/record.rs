@@ -9,7 +9,7 @@ use std::thread;
 
 use clap::Args;
 use eyelevel_archive::{Provenance, Screenshot, Site, SiteInfo, Url, map_file};
-use eyelevel_netns::{local_addresses, loopback_only};
+use eyelevel_netns::{create_loopback_only, local_addresses};
 use eyelevel_recorder::{
     Credentials, Reach, RecordError, Recorder, RecorderOptions, Store, StoreCounts, Writing,
 };
@@ -27,19 +27,19 @@ pub struct RecordArguments {
     /// The WACZ to write
     #[arg(long)]
     out: PathBuf,
-    /// For any client that knows the credentials: a port of this machine's loopback; 0 for any.
-    /// Without it, the proxy listens in a network namespace that has nothing else
+    /// For any client that has the credentials: a port of this machine's loopback; 0 for any free
+    /// one. Without it, the proxy listens in a network namespace that has nothing else
     #[arg(long)]
     port: Option<u16>,
     #[command(flatten)]
     upstream_ca: UpstreamCa,
-    /// HOST:PORT:ADDRESS:PORT: where a server is that is not to be looked up by name
+    /// HOST:PORT:ADDRESS:PORT: the address of a server that is not to be looked up by name
     #[arg(long)]
     resolve: Vec<String>,
-    /// The URL of a page that is to be recorded: where it names an address, that one may be reached
+    /// The URL of a page to record: if it names an address, that one may be reached
     #[arg(long)]
     page: Vec<String>,
-    /// HOST[:PORT], ADDRESS[:PORT] or a range: may be reached although it is not public
+    /// HOST[:PORT], ADDRESS[:PORT] or a range that may be reached although it is not public
     #[arg(long)]
     allow: Vec<String>,
     /// Store cookies and credentials, too
@@ -47,23 +47,23 @@ pub struct RecordArguments {
     keep_cookies: bool,
 }
 
-/// Commands that wait; whoever starts a recorder sends a few.
+/// The most queued commands; callers send a few.
 const COMMANDS_MAX: usize = 16;
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "command", rename_all = "lowercase", deny_unknown_fields)]
 enum Command {
-    /// What follows is another visit.
+    /// Begins another visit.
     Visit,
-    /// How much was kept so far.
+    /// Reports how much was recorded so far.
     Counts,
-    /// What of a host's exchanges was left out.
+    /// Reports which of a host's exchanges were left out.
     Why { host: String },
-    /// Write the site and end.
+    /// Writes the site and ends.
     Stop(Box<Stop>),
 }
 
-/// What a recording says of itself when it is written.
+/// The metadata of the recording to write.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stop {
@@ -74,12 +74,12 @@ struct Stop {
     viewport_px: Option<(u32, u32)>,
     #[serde(default)]
     mobile: bool,
-    /// What made the browser ask, by the URL asked for.
+    /// The initiators, by requested URL.
     #[serde(default)]
     initiators: HashMap<String, String>,
-    /// A file with what the page looked like, WebP.
+    /// A file with a screenshot of the page, WebP.
     screenshot: Option<PathBuf>,
-    /// The hosts that the page asked; without it, every client's exchanges are kept.
+    /// The hosts that the page requested; without it, every client's exchanges are stored.
     hosts: Option<HashSet<String>>,
 }
 
@@ -90,7 +90,7 @@ enum Event<'a> {
         address: SocketAddr,
         spki_sha256: String,
         ca_certificate: &'a str,
-        /// The process whose namespaces the clients are to join.
+        /// The process whose namespaces the clients join.
         #[serde(skip_serializing_if = "Option::is_none")]
         init_pid: Option<u32>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,16 +106,16 @@ enum Event<'a> {
     },
 }
 
-/// Records until `stop` is asked for; the end of the input without it writes nothing.
+/// Records until the command `stop`; the end of the input without it writes nothing.
 pub fn run(arguments: RecordArguments) -> Result<i32, Error> {
-    // First of all: there must be no thread yet.
+    // First of all, because the process must not have a second thread yet.
     let enclosed = match arguments.port {
-        None => Some(loopback_only()?),
+        None => Some(create_loopback_only()?),
         Some(_) => None,
     };
     let init_pid = enclosed.as_ref().map(|enclosed| enclosed.init_pid);
     let credentials = arguments.port.map(|_| Credentials::new()).transpose()?;
-    let told = credentials.as_ref().map(Credentials::told);
+    let user_info = credentials.as_ref().map(Credentials::to_user_info);
     let mut spool = arguments.out.clone().into_os_string();
     spool.push(format!(".{}.spool", std::process::id()));
     let store = Arc::new(Store::new(spool.into(), arguments.keep_cookies)?);
@@ -126,8 +126,8 @@ pub fn run(arguments: RecordArguments) -> Result<i32, Error> {
         }),
         credentials,
         roots: arguments.upstream_ca.read(Some)?,
-        addresses: addresses(&arguments.resolve)?,
-        reach: reach(&arguments)?,
+        addresses: parse_addresses(&arguments.resolve)?,
+        reach: parse_reach(&arguments)?,
     };
     runtime()?.block_on(async {
         let mut commands = read_commands();
@@ -137,7 +137,7 @@ pub fn run(arguments: RecordArguments) -> Result<i32, Error> {
             spki_sha256: recorder.authority().spki_sha256(),
             ca_certificate: recorder.authority().root_pem(),
             init_pid,
-            credentials: told,
+            credentials: user_info,
         });
         let (shutdown, ended) = oneshot::channel::<()>();
         let serving = tokio::spawn(recorder.run(async { ended.await.unwrap_or_default() }));
@@ -148,7 +148,7 @@ pub fn run(arguments: RecordArguments) -> Result<i32, Error> {
                 Some(Ok(Command::Why { host })) => emit(&Event::Why {
                     left_out: store.why_left_out(&host),
                 }),
-                Some(Ok(Command::Stop(stop))) => break writing(*stop)?,
+                Some(Ok(Command::Stop(stop))) => break read_writing(*stop)?,
                 Some(Err(reason)) => return Err(Error::Config(reason)),
                 None => {
                     let reason = "the recorder's input ended before it was told to stop: \
@@ -158,7 +158,7 @@ pub fn run(arguments: RecordArguments) -> Result<i32, Error> {
             }
         };
         store.settle().await;
-        // What is still open is told as left out, so it is counted before its connections end.
+        // Open requests are reported as left out, so they are counted before their connections end.
         store.write(&arguments.out, writing)?;
         let counts = store.counts();
         drop(shutdown);
@@ -169,7 +169,7 @@ pub fn run(arguments: RecordArguments) -> Result<i32, Error> {
     })
 }
 
-fn writing(stop: Stop) -> Result<Writing, Error> {
+fn read_writing(stop: Stop) -> Result<Writing, Error> {
     let Stop {
         main_url,
         title,
@@ -197,7 +197,7 @@ fn writing(stop: Stop) -> Result<Writing, Error> {
             .collect(),
         screenshot: screenshot.map(|image| Screenshot {
             media_type: "image/webp".to_owned(),
-            // Copied: the file is its maker's to remove.
+            // Copied, because the caller may remove the file.
             image: image.to_vec().into(),
         }),
         hosts,
@@ -230,9 +230,9 @@ fn listen(port: u16) -> Result<TcpListener, RecordError> {
     })
 }
 
-fn reach(arguments: &RecordArguments) -> Result<Reach, Error> {
+fn parse_reach(arguments: &RecordArguments) -> Result<Reach, Error> {
     let mut reach = Reach::new(local_addresses()?);
-    // What is no URL to record names no address.
+    // Only a valid URL can name an address.
     let pages = arguments.page.iter().filter_map(|text| text.parse().ok());
     pages.for_each(|url| reach.allow_page(&url));
     for text in &arguments.allow {
@@ -241,7 +241,7 @@ fn reach(arguments: &RecordArguments) -> Result<Reach, Error> {
     Ok(reach)
 }
 
-fn addresses(given: &[String]) -> Result<HashMap<(String, u16), SocketAddr>, Error> {
+fn parse_addresses(given: &[String]) -> Result<HashMap<(String, u16), SocketAddr>, Error> {
     let parse = |text: &String| {
         let (host, rest) = text.split_once(':')?;
         let (port, address) = rest.split_once(':')?;

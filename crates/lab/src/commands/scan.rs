@@ -1,4 +1,4 @@
-//! `eyelevel-lab scan`: one line of JSON in, then names, a line each; rows out (`spec/probe.md`).
+//! `eyelevel-lab scan`: one line of JSON, then one name per line in; rows out (`spec/probe.md`).
 
 use super::probe::{read_config, resolver_or_default, runtime};
 use crate::Error;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Names read ahead; the rest waits in the pipe.
+/// The most names read ahead; the rest waits in the pipe.
 const NAMES_AHEAD: usize = 64;
 
 #[derive(Deserialize)]
@@ -34,7 +34,7 @@ struct ScanConfig {
     user_agent: Option<String>,
 }
 
-/// Scans the names of standard input; a row as soon as a name is done with.
+/// Scans the names on standard input; prints a row when a name is finished.
 pub fn run() -> Result<i32, Error> {
     let config: ScanConfig = read_config()?;
     let trust = Trust::new(config.authority_file.as_deref())?;

@@ -8,36 +8,37 @@ use eyelevel_units::refusal;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, stdin};
 
-/// The largest body and the longest time: a command that ends.
+/// The largest body, bytes, the longest time and the highest rate, so that the command ends.
 const BODY_BYTES_MAX: u64 = 1_000_000_000;
 const DURATION_MS_MAX: f64 = 3_600_000.0;
 const RATE_BIT_S_MAX: u64 = 1_000_000_000;
 
-/// One transfer over one path, symmetric in delay and loss.
+/// A transfer over a path that is symmetric in delay and loss.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct Transfer {
     congestion_control: String,
     rate_bit_s: u64,
     rtt_ms_min: f64,
     queue_ms: f64,
-    /// One packet's chance to be lost, in each direction.
+    /// The probability that a packet is lost, in each direction.
     loss: f64,
     seed: u64,
     body_bytes: u64,
     duration_ms: f64,
-    /// That the receiver acknowledges at a time after the first hundred.
+    /// The packets that the receiver acknowledges at a time, after the first hundred.
     packets_per_ack: u32,
     probe_gain: Option<f64>,
-    /// Sprout-EWMA counts when packets came, as the receiver says, and not their acknowledgements.
+    /// Whether Sprout-EWMA uses the receiver's timestamps of packets instead of the times of
+    /// acknowledgements.
     #[serde(default)]
     receive_timestamps: bool,
 }
 
 #[derive(Serialize)]
-struct Moved {
+struct TransferResult {
     goodput_bit_s: f64,
-    /// The goodput in units of what the link could carry, headers left out.
+    /// The goodput relative to the link's rate without headers.
     utilisation: f64,
     sent_packets: u64,
     retransmitted_packets: u64,
@@ -45,23 +46,24 @@ struct Moved {
     queue_delay_ms_p95: f64,
 }
 
-/// Reads one JSON list of transfers a line from standard input and prints one of their results.
+/// Reads one JSON list of transfers per line from standard input and prints a line with their
+/// results.
 pub fn run() -> Result<i32, Error> {
     for line in stdin().lock().lines() {
         let line =
             line.map_err(|error| Error::Config(format!("the transfers: {}", refusal(&error))))?;
-        let wanted: Vec<Wanted> = serde_json::from_str(&line).map_err(|error| {
+        let wanted: Vec<Transfer> = serde_json::from_str(&line).map_err(|error| {
             Error::Config(format!(
                 "the transfers: {error}; write a list of them on a line"
             ))
         })?;
-        let moved: Vec<Moved> = wanted.iter().map(simulate).collect::<Result<_, _>>()?;
+        let moved: Vec<TransferResult> = wanted.iter().map(simulate).collect::<Result<_, _>>()?;
         emit(&moved);
     }
     Ok(0)
 }
 
-fn simulate(wanted: &Wanted) -> Result<Moved, Error> {
+fn simulate(wanted: &Transfer) -> Result<TransferResult, Error> {
     let wrong = |what: &str| Error::Config(format!("a transfer in virtual time: {what}"));
     let found = CONTROLLERS
         .iter()
@@ -102,7 +104,7 @@ fn simulate(wanted: &Wanted) -> Result<Moved, Error> {
     check.map_err(|error| wrong(&error.to_string()))?;
     let chunks = wanted.body_bytes.div_ceil(scenario.settings.packet_bytes);
     let outcome = scenario.transfer(chunks, wanted.duration_ms / 1e3);
-    Ok(Moved {
+    Ok(TransferResult {
         goodput_bit_s: outcome.goodput_bit_s,
         utilisation: outcome.utilisation,
         sent_packets: outcome.packets_sent,

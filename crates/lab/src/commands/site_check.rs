@@ -1,5 +1,5 @@
-//! `eyelevel-lab archive check`: replays every exchange over each protocol, on loopback without a
-//! network in between, and compares what comes back with the recording.
+//! `eyelevel-lab archive check`: replays every exchange over each protocol, on loopback without an
+//! emulated network, and compares the responses with the recording.
 
 use crate::Error;
 use crate::threads::{clock_ns, runtime};
@@ -15,14 +15,14 @@ use tokio::sync::oneshot;
 
 const VERSIONS: [HttpVersion; 3] = [HttpVersion::H1, HttpVersion::H2, HttpVersion::H3];
 
-/// What came back over all protocols.
+/// The result over all protocols.
 #[derive(Serialize)]
 pub struct SiteCheck {
-    /// One a protocol, in the order h1, h2, h3.
+    /// The result of each protocol, in the order h1, h2, h3.
     pub protocols: Vec<ProtocolCheck>,
 }
 
-/// What came back over one protocol.
+/// The result over one protocol.
 #[derive(Serialize)]
 pub struct ProtocolCheck {
     /// `http/1.1`, `h2` or `h3`.
@@ -33,7 +33,7 @@ pub struct ProtocolCheck {
 }
 
 impl SiteCheck {
-    /// Whether every exchange came back as recorded over every protocol.
+    /// Whether every response over every protocol equals the recorded one.
     pub fn is_faithful(&self) -> bool {
         self.protocols
             .iter()
@@ -41,7 +41,7 @@ impl SiteCheck {
     }
 }
 
-/// Checks one recorded site.
+/// Checks a recorded site.
 pub fn check_site(file: &Path) -> Result<SiteCheck, Error> {
     let site = Arc::new(Site::open(file)?);
     runtime()?.block_on(async {
@@ -87,7 +87,7 @@ async fn check_protocol(site: Arc<Site>, version: HttpVersion) -> Result<CheckRe
     Ok(report)
 }
 
-/// What is sent does not depend on how it is sent: any tuning serves.
+/// Returns the configuration of a stack for `http_version`. Responses do not depend on its tuning.
 fn plain_stack(http_version: HttpVersion) -> StackConfig {
     StackConfig::tuned("check", http_version)
 }

@@ -1,4 +1,4 @@
-//! A recorded site with edits, written.
+//! Writes a recorded site with edits.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use eyelevel_archive::{Provenance, Site, SiteMetadata, map_file, write_wacz};
 use eyelevel_edit::{Edit, Edited, Report, apply};
 use serde::Serialize;
 
-/// What was written, and what edits did.
+/// The written site, and the effects of its edits.
 #[derive(Serialize)]
 pub struct EditedSite {
-    /// SHA-256 of the new file.
+    /// The SHA-256 of the new file.
     digest: String,
     #[serde(flatten)]
     report: Report,
@@ -57,7 +57,7 @@ fn read_edits(file: &Path) -> Result<Vec<Edit>, Error> {
     serde_json::from_slice(&json).map_err(|error| refused(error.to_string()))
 }
 
-/// What the recording says of itself, and each edit.
+/// Returns the recording's provenance with an entry for each edit.
 fn provenance(site: &Site, edited: &Edited) -> Provenance {
     let mut provenance = site.provenance().clone();
     provenance.blocked.extend(edited.blocked.clone());

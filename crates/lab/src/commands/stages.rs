@@ -1,4 +1,4 @@
-//! `eyelevel-lab stages`: the one parser of the text form, for those who start labs.
+//! `eyelevel-lab stages`: the only parser of the text form, for programs that start labs.
 
 use crate::Error;
 use crate::config::read_file;
@@ -19,36 +19,37 @@ pub struct StagesArguments {
     texts: Vec<String>,
 }
 
-/// One direction as it is checked, kept and told.
+/// One direction in its checked and stored form.
 #[derive(Debug, Serialize)]
 struct CheckedDirection {
-    /// As `spec/lab-events.md` has them; a file is named by its digest.
+    /// The stages as in `spec/lab-events.md`; a file is named by its digest.
     stages: Vec<StageSpec>,
-    /// Where the files are, by their SHA-256 in hexadecimal.
+    /// The paths of the files, by their SHA-256 in hexadecimal.
     files: BTreeMap<String, PathBuf>,
     #[serde(flatten)]
     facts: DirectionFacts,
 }
 
-/// Prints one JSON list with one object for each text: the checked stages, their files, and what they
-/// come to.
+/// Prints one JSON list with one object for each text: the checked stages, their files, and the
+/// resulting path.
 pub fn run(arguments: &StagesArguments) -> Result<i32, Error> {
     let directions = arguments
         .texts
         .iter()
-        .map(|text| direction(text))
+        .map(|text| describe_direction(text))
         .collect::<Result<Vec<_>, _>>()?;
     emit(&directions);
     Ok(0)
 }
 
-/// The stages of either form, checked with the files that they name.
-pub fn checked(text: &str) -> Result<Vec<StageSpec>, Error> {
-    checked_with(text, &mut read_file)
+/// Parses stages in either form and checks them with the files that they name.
+pub fn parse_checked(text: &str) -> Result<Vec<StageSpec>, Error> {
+    parse_checked_with(text, &mut read_file)
 }
 
-/// What is kept of stages: where a file lies is not what it is.
-fn direction(text: &str) -> Result<CheckedDirection, Error> {
+/// Returns the stored form of stages, in which a file is identified by its content instead of its
+/// path.
+fn describe_direction(text: &str) -> Result<CheckedDirection, Error> {
     let mut files = BTreeMap::new();
     let mut read = |name: &str| {
         let file = read_file(name)?;
@@ -57,7 +58,7 @@ fn direction(text: &str) -> Result<CheckedDirection, Error> {
         files.insert(name.replacen("sha256:", "", 1), path);
         Ok(FileText { name, ..file })
     };
-    let stages = checked_with(text, &mut read)?;
+    let stages = parse_checked_with(text, &mut read)?;
     let facts = DirectionFacts::new(&stages).map_err(|e| Error::Config(e.to_string()))?;
     Ok(CheckedDirection {
         stages,
@@ -66,7 +67,7 @@ fn direction(text: &str) -> Result<CheckedDirection, Error> {
     })
 }
 
-fn checked_with(text: &str, read: &mut ReadFile<'_>) -> Result<Vec<StageSpec>, Error> {
+fn parse_checked_with(text: &str, read: &mut ReadFile<'_>) -> Result<Vec<StageSpec>, Error> {
     let mut stages = if text.trim_start().starts_with('[') {
         serde_json::from_str(text)
             .map_err(|error| one_line(&error.to_string()))
@@ -79,25 +80,27 @@ fn checked_with(text: &str, read: &mut ReadFile<'_>) -> Result<Vec<StageSpec>, E
             .load_files(read)
             .map_err(|e| Error::Config(e.to_string()))?;
     }
-    // Limits and settings that only a built stage checks; any seed does.
+    // Limits and settings that only a built stage checks, with any seed.
     Direction::<()>::new(&stages, Seed::new(0)).map_err(|e| Error::Config(e.to_string()))?;
     Ok(stages)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{checked, direction};
+    use super::{describe_direction, parse_checked};
 
     #[test]
-    fn a_file_is_named_by_what_is_in_it() {
+    fn a_file_is_identified_by_its_content() {
         let folder = std::env::temp_dir().join(format!("eyelevel-stages-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let (here, there) = (folder.join("here.trace"), folder.join("there.trace"));
         for file in [&here, &there] {
             std::fs::write(file, "1\n2\n").unwrap();
         }
-        let told = direction(&format!("trace {}, queue droptail 6000B", here.display())).unwrap();
-        let again = direction(&format!("trace {}, queue droptail 6000B", there.display())).unwrap();
+        let told =
+            describe_direction(&format!("trace {}, queue droptail 6000B", here.display())).unwrap();
+        let again = describe_direction(&format!("trace {}, queue droptail 6000B", there.display()))
+            .unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!(told.stages, again.stages);
         let json = serde_json::to_value(&told).unwrap();
@@ -115,10 +118,10 @@ mod tests {
 
     #[test]
     fn both_forms_are_read_and_checked() {
-        let text = checked("delay 20ms, rate 10 Mbit/s, queue droptail 200ms").unwrap();
+        let text = parse_checked("delay 20ms, rate 10 Mbit/s, queue droptail 200ms").unwrap();
         let json = serde_json::to_string(&text).unwrap();
-        assert_eq!(checked(&json).unwrap(), text);
-        assert!(checked("none").unwrap().is_empty());
+        assert_eq!(parse_checked(&json).unwrap(), text);
+        assert!(parse_checked("none").unwrap().is_empty());
     }
 
     #[test]
@@ -131,7 +134,7 @@ mod tests {
             "[{}]",
             "",
         ] {
-            let message = checked(wrong).unwrap_err().to_string();
+            let message = parse_checked(wrong).unwrap_err().to_string();
             assert!(!message.is_empty() && !message.contains('\n'), "{message}");
         }
     }

@@ -1,5 +1,5 @@
-//! `eyelevel-lab tables`: what the data plane knows and others need to know before they start it, as one
-//! JSON. The build writes it into the Python package (`scripts/lab-tables`).
+//! `eyelevel-lab tables`: the data plane's tables for other programs, as one JSON object. The build
+//! writes it into the Python package (`scripts/lab-tables`).
 
 use crate::cross_traffic::FLOWS_MAX;
 use eyelevel_link::{OPPORTUNITY_MS_MAX, QUEUE_FOLLOWS, StageSpec, VALUES_MAX};
@@ -7,15 +7,15 @@ use eyelevel_netns::capabilities;
 use eyelevel_replay::{Limit, STACK_LIMITS};
 use serde_json::{Map, Value, json};
 
-/// Of what is no stack's.
+/// Limits that belong to no stack.
 const OTHER_LIMITS: &[Limit] = &[
     Limit::new("flows", 1.0, FLOWS_MAX as f64),
     Limit::new("opportunities", 1.0, VALUES_MAX as f64),
     Limit::new("opportunity_ms", 0.0, OPPORTUNITY_MS_MAX as f64),
 ];
 
-/// Prints the limits by the setting's name, the stages, what a queue may be, and the capabilities that
-/// spare a lab its user namespace: the same bytes from the same build.
+/// Prints the limits by setting, the stages, the queues' settings, and the capabilities with which
+/// a lab needs no user namespace. The same build prints the same bytes.
 pub fn print() {
     println!("{:#}", tables());
 }
@@ -41,7 +41,7 @@ fn tables() -> Value {
     })
 }
 
-/// Whole numbers without a point: counts and sizes are integers to whoever reads them.
+/// Returns whole numbers as integers, because readers expect counts and sizes to be integers.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 {
         json!(value as i64)
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_say_what_they_do_and_take() {
+    fn stages_describe_their_effect_and_settings() {
         let tables = tables();
         let stage = |name: &str| {
             let stages = tables["stages"].as_array().unwrap();

@@ -1,5 +1,5 @@
-//! `eyelevel-lab traffic`: UDP packets at a constant rate, and when each came. Raw numbers for the
-//! path's validation; no statistic is computed here.
+//! `eyelevel-lab traffic`: UDP packets at a constant rate, and the arrival time of each. Raw
+//! numbers for the path's validation; no statistic is computed here.
 
 use crate::Error;
 use clap::{Args, Subcommand};
@@ -11,12 +11,12 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::Duration;
 
-/// IPv4 and UDP headers, IPv6 and UDP headers.
+/// The size of IPv4 and UDP headers, and of IPv6 and UDP headers.
 const HEADER_BYTES: (u32, u32) = (28, 48);
-/// The number and the time of sending.
+/// The packet's number and its time of sending.
 const PAYLOAD_BYTES_MIN: u32 = 16;
 const WIRE_BYTES_MAX: u32 = 1500;
-/// Two minutes at 8000 packets a second: an answer of this length is still one line.
+/// The most packets: two minutes at 8000 per second, which still fit in one line of output.
 const PACKETS_MAX: u64 = 1_000_000;
 /// How long the receiver waits for its first packet, and after its last one.
 const FIRST: Duration = Duration::from_secs(60);
@@ -31,7 +31,7 @@ pub struct TrafficArguments {
 
 #[derive(Debug, Subcommand)]
 enum TrafficCommand {
-    /// Note when each packet comes; one line of JSON at the end
+    /// Record when each packet arrives; prints one line of JSON at the end
     Receive {
         /// Address and port
         #[arg(long)]
@@ -48,7 +48,7 @@ enum TrafficCommand {
         /// Size of each IP packet
         #[arg(long)]
         wire_bytes: u32,
-        /// For how long
+        /// The duration
         #[arg(long)]
         duration_ms: u64,
     },
@@ -96,7 +96,7 @@ fn send(to: SocketAddr, rate_bit_s: u64, wire_bytes: u32, duration_ms: u64) -> R
         ([0u16; 8], 0).into()
     };
     let socket = UdpSocket::bind(any).and_then(|s| s.connect(to).map(|()| s));
-    let socket = socket.map_err(|error| failed("send to", to, &error))?;
+    let socket = socket.map_err(|error| describe_failure("send to", to, &error))?;
     let mut payload = vec![0; (wire_bytes - headers) as usize];
     set_timer_slack_minimum();
     let start = monotonic_now();
@@ -108,7 +108,7 @@ fn send(to: SocketAddr, rate_bit_s: u64, wire_bytes: u32, duration_ms: u64) -> R
         thread::sleep(due.since(monotonic_now()));
         payload[..8].copy_from_slice(&number.to_be_bytes());
         payload[8..16].copy_from_slice(&monotonic_now().as_nanos().to_be_bytes());
-        // A full buffer is the receiver's missing number.
+        // A full buffer shows as a missing number at the receiver.
         sent += u64::from(socket.send(&payload).is_ok());
     }
     println!("{}", json!({ "sent": sent }));
@@ -116,11 +116,12 @@ fn send(to: SocketAddr, rate_bit_s: u64, wire_bytes: u32, duration_ms: u64) -> R
 }
 
 fn receive(listen: SocketAddr) -> Result<(), Error> {
-    let socket = UdpSocket::bind(listen).map_err(|error| failed("receive at", listen, &error))?;
-    socket_times::ask_for_stamps(socket.as_fd())
-        .map_err(|error| failed("ask for receive times of", listen, &error))?;
+    let socket =
+        UdpSocket::bind(listen).map_err(|error| describe_failure("receive at", listen, &error))?;
+    socket_times::enable_timestamps(socket.as_fd())
+        .map_err(|error| describe_failure("ask for receive times of", listen, &error))?;
     let limit = |time| socket.set_read_timeout(Some(time));
-    limit(FIRST).map_err(|error| failed("receive at", listen, &error))?;
+    limit(FIRST).map_err(|error| describe_failure("receive at", listen, &error))?;
     println!("{}", json!({ "event": "listening" }));
     let mut packets: Vec<[u64; 3]> = Vec::new();
     let mut buffer = [0; WIRE_BYTES_MAX as usize];
@@ -146,6 +147,6 @@ fn receive(listen: SocketAddr) -> Result<(), Error> {
     Ok(())
 }
 
-fn failed(attempt: &str, address: SocketAddr, error: &std::io::Error) -> Error {
+fn describe_failure(attempt: &str, address: SocketAddr, error: &std::io::Error) -> Error {
     Error::Config(format!("{attempt} {address}: {}", refusal(error)))
 }

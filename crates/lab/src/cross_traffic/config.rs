@@ -1,9 +1,9 @@
-//! What of cross traffic is asked for (`spec/lab-events.md`).
+//! The configuration of cross traffic (`spec/lab-events.md`).
 
 use crate::Error;
 use serde::{Deserialize, Serialize};
 
-/// A sender and a receiver thread each: more say nothing that these do not.
+/// The most flows, with a sender and a receiver thread each; more would add no information.
 pub const FLOWS_MAX: u32 = 64;
 
 /// Bulk transfers of one kind.
@@ -12,10 +12,10 @@ pub const FLOWS_MAX: u32 = 64;
 pub struct CrossTrafficConfig {
     /// The congestion control of the senders.
     pub congestion_control: KernelController,
-    /// How many transfers.
-    #[serde(default = "one")]
+    /// The number of transfers.
+    #[serde(default = "default_flows")]
     pub flows: u32,
-    /// Which way their data goes.
+    /// The direction of their data.
     #[serde(default)]
     pub direction: FlowDirection,
 }
@@ -30,7 +30,7 @@ pub enum KernelController {
 }
 
 impl KernelController {
-    /// As the kernel calls it.
+    /// Returns the kernel's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cubic => "cubic",
@@ -40,14 +40,14 @@ impl KernelController {
     }
 }
 
-/// Which way the data of a transfer goes.
+/// The direction of a transfer's data.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FlowDirection {
     /// To the second client, as a page's bytes go to the first.
     #[default]
     Down,
-    /// From it.
+    /// From the second client.
     Up,
 }
 
@@ -63,6 +63,6 @@ pub fn validate(kinds: &[CrossTrafficConfig]) -> Result<(), Error> {
     Ok(())
 }
 
-fn one() -> u32 {
+fn default_flows() -> u32 {
     1
 }

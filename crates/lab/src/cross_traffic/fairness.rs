@@ -1,6 +1,7 @@
-/// Jain's fairness index of goodputs: (sum x)² / (n sum x²), from 1/n (one has all) to 1 (all alike).
+/// Returns Jain's fairness index of goodputs: (sum x)² / (n sum x²), from 1/n (one flow has all) to
+/// 1 (all are equal).
 ///
-/// Jain, Chiu, Hawe 1984 (DEC-TR-301). `None` without a flow, or where none moved anything.
+/// Jain, Chiu, Hawe 1984 (DEC-TR-301). `None` without a flow, or if none moved anything.
 pub fn jain_index(goodputs: &[f64]) -> Option<f64> {
     let squares: f64 = goodputs.iter().map(|x| x * x).sum();
     let sum: f64 = goodputs.iter().sum();

@@ -1,4 +1,4 @@
-//! One bulk transfer: one end sends without end, the other counts.
+//! A bulk transfer: one end sends endlessly, the other counts.
 
 use super::config::{CrossTrafficConfig, FlowDirection};
 use super::meter::Meters;
@@ -6,20 +6,20 @@ use socket2::Socket;
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 
-/// Enough that a system call is nothing beside its packets.
+/// The size of a write, so large that the system call costs little compared with its packets.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// One of a lab's transfers.
+/// A transfer of a lab.
 #[derive(Clone, Copy, Debug)]
 pub struct Flow {
-    /// Its place in the lab's list.
+    /// The position in the lab's list.
     pub number: usize,
-    /// What it is.
+    /// The kind of transfer.
     pub kind: CrossTrafficConfig,
 }
 
 impl Flow {
-    /// The second server's end. A connection that breaks leaves its count as it stands.
+    /// Runs the second server's end. After a broken connection its count stays.
     pub fn serve(self, (socket, _): (Socket, SocketAddr), meters: &Meters) {
         if let Ok((connection, _)) = socket.accept() {
             match self.kind.direction {
@@ -29,7 +29,7 @@ impl Flow {
         }
     }
 
-    /// The second client's end, which connects.
+    /// Runs the second client's end, which connects.
     pub fn fetch(self, (socket, target): (Socket, SocketAddr), meters: &Meters) {
         if socket.connect(&target.into()).is_ok() {
             match self.kind.direction {

@@ -1,4 +1,4 @@
-//! What the transfers have brought, counted by their receivers and looked at from another thread.
+//! Counts the transfers' received bytes, which another thread samples.
 
 use super::config::{CrossTrafficConfig, FlowDirection, KernelController};
 use super::fairness::jain_index;
@@ -10,9 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// A page's load has tens of them.
+/// The interval between samples; a page load has tens of them.
 const SAMPLE_INTERVAL_MS: u64 = 100;
-/// At so many every other one is dropped and the interval doubled: a lab of a day has no more.
+/// The number of samples at which every other one is dropped and the interval doubled, which bounds
+/// them for a lab of a day.
 const SAMPLES_MAX: usize = 4096;
 
 /// The counts of all transfers.
@@ -21,11 +22,11 @@ pub struct Meters {
     samples: Mutex<Samples>,
 }
 
-/// The count of one.
+/// The counter of one transfer.
 pub struct FlowMeter {
     congestion_control: KernelController,
     direction: FlowDirection,
-    /// When its connection stood; 0: it does not yet.
+    /// When the connection was established; 0 before.
     began_ns: AtomicU64,
     bytes: AtomicU64,
 }
@@ -33,16 +34,16 @@ pub struct FlowMeter {
 #[derive(Default)]
 struct Samples {
     at_ns: Vec<u64>,
-    /// One list a flow.
+    /// The samples of each flow.
     bytes: Vec<Vec<u64>>,
 }
 
-/// All transfers of a lab.
+/// The summary of a lab's transfers.
 #[derive(Serialize)]
 pub struct CrossTrafficSummary {
     sampled_at_ns: Vec<u64>,
     flows: Vec<FlowSummary>,
-    /// Of the goodputs of each direction's flows: only these share a queue.
+    /// Jain's index of each direction's goodputs; only flows of one direction share a queue.
     fairness_index: BTreeMap<FlowDirection, Option<f64>>,
 }
 
@@ -57,20 +58,20 @@ struct FlowSummary {
 }
 
 impl FlowMeter {
-    /// The connection stands.
+    /// Marks the connection as established.
     pub fn begin(&self) {
         self.began_ns.store(clock_ns(), Ordering::Relaxed);
     }
 
-    /// So much more has come.
+    /// Adds received bytes.
     pub fn add(&self, bytes: u64) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 }
 
 impl Meters {
-    /// For transfers of these kinds, by their numbers.
-    pub fn of(kinds: &[CrossTrafficConfig]) -> Self {
+    /// Creates meters for transfers of these kinds, by their numbers.
+    pub fn for_kinds(kinds: &[CrossTrafficConfig]) -> Self {
         let meter = |kind: &CrossTrafficConfig| FlowMeter {
             congestion_control: kind.congestion_control,
             direction: kind.direction,
@@ -87,16 +88,16 @@ impl Meters {
         }
     }
 
-    /// Looks at an interval until the lab ends.
+    /// Takes samples at the interval until the lab ends.
     pub fn sample(meters: &Arc<Self>) {
         let meters = meters.clone();
         thread::spawn(move || {
             let mut interval = Duration::from_millis(SAMPLE_INTERVAL_MS);
             loop {
                 thread::sleep(interval);
-                let mut samples = meters.look();
+                let mut samples = meters.take_sample();
                 if samples.at_ns.len() >= SAMPLES_MAX {
-                    samples.thin_out();
+                    samples.halve();
                     interval *= 2;
                 }
             }
@@ -104,7 +105,7 @@ impl Meters {
     }
 
     pub fn summary(&self) -> CrossTrafficSummary {
-        let mut samples = self.look();
+        let mut samples = self.take_sample();
         let Samples { at_ns, bytes } = std::mem::take(&mut *samples);
         let now_ns = at_ns.last().copied().unwrap_or_default();
         let flow = |(meter, sampled_bytes): (&FlowMeter, Vec<u64>)| {
@@ -124,14 +125,14 @@ impl Meters {
         };
         let flows: Vec<_> = self.flows.iter().zip(bytes).map(flow).collect();
         CrossTrafficSummary {
-            fairness_index: fairness(&flows),
+            fairness_index: compute_fairness(&flows),
             flows,
             sampled_at_ns: at_ns,
         }
     }
 
-    /// Takes a sample.
-    fn look(&self) -> MutexGuard<'_, Samples> {
+    /// Takes a sample and returns the samples.
+    fn take_sample(&self) -> MutexGuard<'_, Samples> {
         let mut samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
         samples.at_ns.push(clock_ns());
         let Samples { bytes, .. } = &mut *samples;
@@ -143,8 +144,8 @@ impl Meters {
 }
 
 impl Samples {
-    /// Keeps every other one.
-    fn thin_out(&mut self) {
+    /// Drops every other sample.
+    fn halve(&mut self) {
         for list in [&mut self.at_ns].into_iter().chain(&mut self.bytes) {
             let mut number = 0;
             list.retain(|_| {
@@ -155,7 +156,7 @@ impl Samples {
     }
 }
 
-fn fairness(flows: &[FlowSummary]) -> BTreeMap<FlowDirection, Option<f64>> {
+fn compute_fairness(flows: &[FlowSummary]) -> BTreeMap<FlowDirection, Option<f64>> {
     let mut goodputs: BTreeMap<FlowDirection, Vec<f64>> = BTreeMap::new();
     for flow in flows {
         let of_direction = goodputs.entry(flow.direction).or_default();
@@ -186,7 +187,7 @@ mod tests {
             flow(FlowDirection::Up, 5.0),
             flow(FlowDirection::Down, 2.0),
         ];
-        let found: Vec<_> = fairness(&flows).into_iter().collect();
+        let found: Vec<_> = compute_fairness(&flows).into_iter().collect();
         let expected = [
             (FlowDirection::Down, Some(1.0)),
             (FlowDirection::Up, Some(1.0)),
@@ -200,7 +201,7 @@ mod tests {
             at_ns: (0..10).collect(),
             bytes: vec![(0..10).map(|at| at * 7).collect()],
         };
-        samples.thin_out();
+        samples.halve();
         assert_eq!(samples.at_ns, [1, 3, 5, 7, 9]);
         assert_eq!(samples.bytes[0], [7, 21, 35, 49, 63]);
     }

@@ -1,6 +1,6 @@
 //! Bulk transfers between a second client and a second server, which share the path with everything
-//! else. The second server has a namespace of its own, so that the buffers and windows of the stack
-//! under test are not those of its competitors.
+//! else. The second server has its own namespace, so that the buffers and windows of the stack
+//! under test do not apply to its competitors.
 
 mod config;
 mod fairness;
@@ -25,40 +25,41 @@ use std::thread;
 /// The transfers of a lab; they end with it.
 pub struct CrossTraffic {
     meters: Arc<Meters>,
-    /// What the two sides' threads wait for.
+    /// The channels that start the two sides' threads.
     go: [mpsc::Sender<()>; 2],
 }
 
 impl CrossTraffic {
-    /// Makes the second pair's namespaces and all sockets. Nothing is sent before [`Self::start`].
+    /// Creates the second pair's namespaces and all sockets. Nothing is sent before
+    /// [`Self::start`].
     pub fn build(kinds: &[CrossTrafficConfig], ends: &Ends) -> Result<(Self, SecondPair), Error> {
         let kinds: Vec<CrossTrafficConfig> = kinds
             .iter()
             .flat_map(|kind| (0..kind.flows).map(|_| *kind))
             .collect();
-        let meters = Arc::new(Meters::of(&kinds));
+        let meters = Arc::new(Meters::for_kinds(&kinds));
         let flow = |(number, kind)| Flow { number, kind };
         let flows: Vec<Flow> = kinds.into_iter().enumerate().map(flow).collect();
         let (server_address, client_address) = (ends.second_server(), ends.second_client());
-        let (server, go_server) = in_new_namespace(
+        let (server, go_server) = start_side(
             flows.clone(),
             {
                 let ends = ends.clone();
                 move || build_second_server(&ends)
             },
-            move |flow| listener(flow, server_address),
+            move |flow| create_listener(flow, server_address),
             meters.clone(),
             Flow::serve,
         )?;
         let targets = server.targets;
-        let (client, go_client) = in_new_namespace(
+        let (client, go_client) = start_side(
             flows,
             {
                 let ends = ends.clone();
                 move || build_second_client(&ends)
             },
             move |flow| {
-                let socket = controlled(flow)?;
+                let socket = create_socket(flow)?;
                 Ok((socket, targets[flow.number]))
             },
             meters.clone(),
@@ -72,7 +73,7 @@ impl CrossTraffic {
         Ok((Self { meters, go }, pair))
     }
 
-    /// Begins the transfers, once the path carries packets.
+    /// Starts the transfers, once the path carries packets.
     pub fn start(&self) {
         for side in &self.go {
             let _ = side.send(());
@@ -80,25 +81,25 @@ impl CrossTraffic {
         Meters::sample(&self.meters);
     }
 
-    /// What each transfer brought until now.
+    /// Returns the results of the transfers so far.
     pub fn summary(&self) -> CrossTrafficSummary {
         self.meters.summary()
     }
 }
 
-/// A flow's socket, and where it listens or shall connect to.
+/// A flow's socket, and the address where it listens or connects to.
 type FlowSocket = (Socket, SocketAddr);
 
-/// One side, ready to go.
+/// One side, ready to start.
 struct Side {
     device: Device,
     /// The address of each flow's socket.
     targets: Vec<SocketAddr>,
 }
 
-/// Starts a thread that stands in a network namespace of its own, with a socket for each flow; each
-/// gets a thread there once the returned channel says go.
-fn in_new_namespace(
+/// Starts a thread in its own network namespace, with a socket for each flow. A message on the
+/// returned channel starts one thread per flow there.
+fn start_side(
     flows: Vec<Flow>,
     build: impl FnOnce() -> Result<Device, Error> + Send + 'static,
     socket: impl Fn(&Flow) -> Result<FlowSocket, Error> + Send + 'static,
@@ -134,30 +135,30 @@ fn in_new_namespace(
     Ok((side, go))
 }
 
-fn listener(flow: &Flow, address: Ipv4Addr) -> Result<FlowSocket, Error> {
-    let socket = controlled(flow)?;
+fn create_listener(flow: &Flow, address: Ipv4Addr) -> Result<FlowSocket, Error> {
+    let socket = create_socket(flow)?;
     let listen = || {
         socket.bind(&SocketAddr::from((address, 0)).into())?;
         socket.listen(1)?;
         socket.local_addr()
     };
-    let bound = listen().map_err(|error| refused(flow, &error))?;
+    let bound = listen().map_err(|error| describe_error(flow, &error))?;
     let address = bound.as_socket().expect("an IPv4 socket");
     Ok((socket, address))
 }
 
-/// A socket with the flow's controller, which those that it accepts inherit.
-fn controlled(flow: &Flow) -> Result<Socket, Error> {
+/// Creates a socket with the flow's controller, which accepted sockets inherit.
+fn create_socket(flow: &Flow) -> Result<Socket, Error> {
     let name = flow.kind.congestion_control.name();
     Socket::new(Domain::IPV4, Type::STREAM, None)
         .and_then(|socket| {
             socket.set_tcp_congestion(name.as_bytes())?;
             Ok(socket)
         })
-        .map_err(|error| refused(flow, &error))
+        .map_err(|error| describe_error(flow, &error))
 }
 
-fn refused(flow: &Flow, error: &std::io::Error) -> Error {
+fn describe_error(flow: &Flow, error: &std::io::Error) -> Error {
     let name = flow.kind.congestion_control.name();
     Error::Config(format!(
         "cross traffic with {name}: {error}; as root: modprobe tcp_{name}, or choose another"

@@ -1,11 +1,11 @@
-//! Addresses and routes of the devices by which a far end leads out.
+//! Sets addresses and routes of the devices that connect the far end to the outside.
 
 use eyelevel_addresses::Verdict;
 use eyelevel_netns::{Netlink, RouteDestination, set_sysctl};
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Routes to the far side, and by it to the client.
-pub fn add_way_back(
+/// Adds routes to the far side and through it to the client.
+pub fn add_return_routes(
     netlink: &mut Netlink,
     index: u32,
     near_side: IpAddr,
@@ -17,8 +17,8 @@ pub fn add_way_back(
     netlink.add_route_via(index, RouteDestination::Host(client), far_side)
 }
 
-/// Gives a device that is up an address of IPv6. One that passes packets on has a link-local one, too,
-/// from which it asks for its neighbours; a client has none, so that nobody of the link is reached.
+/// Adds an IPv6 address to a device that is up. A forwarding device also has a link-local one, for
+/// neighbour discovery; a client has none, so that no other link-local host is reachable.
 pub fn add_v6_address(
     netlink: &mut Netlink,
     name: &str,
@@ -42,7 +42,7 @@ pub fn add_v6_address(
     Ok(index)
 }
 
-/// Gives a device its address and sets it up; its number.
+/// Adds an address to a device and sets it up; returns its index.
 pub fn bring_up(
     netlink: &mut Netlink,
     name: &str,
@@ -55,8 +55,9 @@ pub fn bring_up(
     Ok(index)
 }
 
-/// Routes by a neighbour to all of its family that the verdicts let pass, and to nothing else.
-pub fn add_verdicts(
+/// Adds routes through a neighbour to everything of its family that the verdicts allow, and to
+/// nothing else.
+pub fn add_verdict_routes(
     netlink: &mut Netlink,
     index: u32,
     neighbour: IpAddr,

@@ -1,4 +1,4 @@
-//! Addresses of a lab's own two ends.
+//! The addresses of a lab's two ends.
 
 use crate::Error;
 use eyelevel_netns::local_addresses;
@@ -8,37 +8,39 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 
-/// Hosts of the ends' network: server, client, a second one of each, and the way out's two.
+/// The host numbers in use in the ends' network: server, client, a second one of each, and two for
+/// the uplink.
 const HOSTS: u8 = 6;
-/// Networks of 256 addresses in the shared address space, 100.64.0.0/10 (RFC 6598).
+/// The number of networks of 256 addresses in the shared address space, 100.64.0.0/10 (RFC 6598).
 const NETWORKS: u16 = 64 * 256;
 
-/// The first 48 bits of the ends' addresses of IPv6, of the prefix fd00::/8 (RFC 4193).
+/// The first 48 bits of the ends' IPv6 addresses, from the prefix fd00::/8 (RFC 4193).
 const PREFIX_V6: [u16; 3] = [0xfd65, 0x7965, 0x6c65];
 const CLIENT: u8 = 2;
 
-/// A network that no other lab takes meanwhile: as long as the socket, whose name is of the network
-/// around these labs.
+/// A claim to a network among concurrent labs, held by a socket with an abstract name in their
+/// common network namespace.
 pub struct Claim(#[expect(dead_code)] UnixListener);
 
-/// Addresses of the two ends, which no recorded origin has.
+/// The addresses of the two ends, which no recorded origin has.
 #[derive(Clone, Debug)]
 pub struct Ends {
-    /// The client's, IPv4 and IPv6.
+    /// The client's addresses, IPv4 and IPv6.
     pub client: (Ipv4Addr, Ipv6Addr),
-    /// The server's own, beside the origins'.
+    /// The server's own addresses, besides the origins'.
     pub server: (Ipv4Addr, Ipv6Addr),
 }
 
 impl Ends {
-    /// Of a lab whose servers have `origins`, in the calling thread's namespace.
+    /// Chooses addresses for a lab whose servers have `origins`, in the calling thread's namespace.
     ///
     /// # Errors
-    /// Where a recorded site leaves no network free.
-    pub fn of_lab(site: Option<&Path>, origins: &[IpAddr]) -> Result<Self, Error> {
-        free(&local_addresses()?, &networks_of(origins))
+    ///
+    /// Fails if a recorded site leaves no network free.
+    pub fn choose_for_lab(site: Option<&Path>, origins: &[IpAddr]) -> Result<Self, Error> {
+        free_networks(&local_addresses()?, &find_networks(origins))
             .next()
-            .map(Self::of_network)
+            .map(Self::from_network)
             .ok_or_else(|| {
                 let site = site.unwrap_or(Path::new("the site")).display();
                 Error::Config(format!(
@@ -48,20 +50,21 @@ impl Ends {
             })
     }
 
-    /// Of a lab that is to be joined to the network around it, beside others that are made there at
-    /// the same time; `taken` are networks further out.
+    /// Chooses and claims addresses for a lab that joins the network around it, among labs that
+    /// start at the same time; `taken` are outer networks.
     ///
     /// # Errors
-    /// Where none is left.
-    pub fn claimed(taken: &BTreeSet<u16>) -> Result<(Self, Claim), Error> {
-        free(&local_addresses()?, taken)
-            .find_map(|network| Some((Self::of_network(network), claim(network)?)))
+    ///
+    /// Fails if none is left.
+    pub fn choose_and_claim(taken: &BTreeSet<u16>) -> Result<(Self, Claim), Error> {
+        free_networks(&local_addresses()?, taken)
+            .find_map(|network| Some((Self::from_network(network), claim(network)?)))
             .ok_or_else(|| {
                 Error::Config("no network of 100.64.0.0/10 is left for a lab; end some".into())
             })
     }
 
-    fn of_network(network: u16) -> Self {
+    fn from_network(network: u16) -> Self {
         let [high, low] = network.to_be_bytes();
         let v4 = |host| Ipv4Addr::new(100, 64 + high, low, host);
         let [a, b, c] = PREFIX_V6;
@@ -72,56 +75,57 @@ impl Ends {
         }
     }
 
-    /// The number of their network.
+    /// Returns the number of the network.
     pub fn network(&self) -> u16 {
         self.server.1.segments()[3]
     }
 
-    /// Whether a lab gives an address to its client.
+    /// Whether an address may be a lab client's.
     pub fn is_client(address: &IpAddr) -> bool {
         shared_address(address).is_some_and(|(_, host)| host == CLIENT)
     }
 
-    /// Whether a lab gives an address to one of its own.
-    pub fn is_of_a_lab(address: &IpAddr) -> bool {
+    /// Whether an address may be that of a lab's own end.
+    pub fn is_lab_address(address: &IpAddr) -> bool {
         match address {
             IpAddr::V4(_) => shared_address(address).is_some(),
             IpAddr::V6(v6) => v6.segments()[..3] == PREFIX_V6,
         }
     }
 
-    /// The second client's address, for cross traffic.
+    /// Returns the second client's address, for cross traffic.
     pub fn second_client(&self) -> Ipv4Addr {
-        self.beside_v4(4)
+        self.host_v4(4)
     }
 
-    /// The second server's address.
+    /// Returns the second server's address.
     pub fn second_server(&self) -> Ipv4Addr {
-        self.beside_v4(3)
+        self.host_v4(3)
     }
 
-    /// Another address of the ends' network.
-    pub fn beside_v4(&self, host: u8) -> Ipv4Addr {
+    /// Returns another address in the ends' network.
+    pub fn host_v4(&self, host: u8) -> Ipv4Addr {
         let [a, b, c, _] = self.server.0.octets();
         Ipv4Addr::new(a, b, c, host)
     }
 
-    /// Addresses of IPv6 in a network of its own for loads of public servers, from documentation's
-    /// (RFC 3849): from a unique local one, programs would take a public server's IPv4 first (RFC
-    /// 6724, section 2.1). Nothing is routed to it, and none of it leaves this machine.
-    pub fn as_if_public(&self, host: u16) -> Ipv6Addr {
+    /// Returns an IPv6 address in a separate network for loads of public servers, from the
+    /// documentation prefix (RFC 3849): with a unique local address, programs would prefer a public
+    /// server's IPv4 (RFC 6724, section 2.1). Nothing is routed to it, and no packet with it leaves
+    /// this machine.
+    pub fn documentation_v6(&self, host: u16) -> Ipv6Addr {
         let [_, high, low, _] = self.server.0.octets();
         let network = u16::from_be_bytes([high, low]);
         Ipv6Addr::new(0x2001, 0xdb8, 0x6579, network, 0, 0, 0, host)
     }
 
-    /// As [`Self::beside_v4`], of IPv6.
-    pub fn beside_v6(&self, host: u16) -> Ipv6Addr {
+    /// Like [`Self::beside_v4`], for IPv6.
+    pub fn host_v6(&self, host: u16) -> Ipv6Addr {
         let [a, b, c, network, ..] = self.server.1.segments();
         Ipv6Addr::new(a, b, c, network, 0, 0, 0, host)
     }
 
-    /// What `hosts` says in a lab without a site.
+    /// Returns the content of `hosts` in a lab without a site.
     pub fn hosts(&self) -> String {
         let (client, server) = (self.client, self.server);
         format!(
@@ -131,8 +135,8 @@ impl Ends {
     }
 }
 
-/// The networks in which these addresses would meet those of a lab.
-pub fn networks_of(addresses: &[IpAddr]) -> BTreeSet<u16> {
+/// Returns the numbers of the lab networks that contain these addresses.
+pub fn find_networks(addresses: &[IpAddr]) -> BTreeSet<u16> {
     let own_hosts = addresses.iter().filter_map(shared_address);
     own_hosts
         .filter(|(_, host)| (1..=HOSTS).contains(host))
@@ -140,9 +144,9 @@ pub fn networks_of(addresses: &[IpAddr]) -> BTreeSet<u16> {
         .collect()
 }
 
-/// Networks that are not taken, beyond those of the labs around (`local`: the addresses of the
-/// namespace in which a lab is made), which it may be joined to.
-fn free(local: &[IpAddr], taken: &BTreeSet<u16>) -> impl Iterator<Item = u16> {
+/// Returns networks that are not taken, after those of the labs around (`local` are the addresses
+/// of the namespace in which a lab is created), which it may join.
+fn free_networks(local: &[IpAddr], taken: &BTreeSet<u16>) -> impl Iterator<Item = u16> {
     let around = local.iter().filter_map(shared_address);
     let first = around
         .map(|(network, _)| network + 1)
@@ -157,8 +161,8 @@ fn claim(network: u16) -> Option<Claim> {
     UnixListener::bind_addr(&name).ok().map(Claim)
 }
 
-/// The number of an address's network in the shared address space, and of its host there; none of
-/// an address elsewhere.
+/// Returns the network number and host number of an address in the shared address space, or `None`
+/// for other addresses.
 fn shared_address(address: &IpAddr) -> Option<(u16, u8)> {
     let IpAddr::V4(v4) = address else {
         return None;
@@ -172,13 +176,13 @@ fn shared_address(address: &IpAddr) -> Option<(u16, u8)> {
 mod tests {
     use super::*;
 
-    fn beside(origins: &[IpAddr], local: &[IpAddr]) -> Option<Ends> {
-        let network = free(local, &networks_of(origins)).next();
-        network.map(Ends::of_network)
+    fn choose_ends(origins: &[IpAddr], local: &[IpAddr]) -> Option<Ends> {
+        let network = free_networks(local, &find_networks(origins)).next();
+        network.map(Ends::from_network)
     }
 
-    /// A server's address in each of the first networks of the shared address space.
-    fn one_in_each(networks: u16) -> Vec<IpAddr> {
+    /// Returns a server's address in each of the first networks of the shared address space.
+    fn server_in_each_network(networks: u16) -> Vec<IpAddr> {
         let address = |network: u16| {
             let [high, low] = network.to_be_bytes();
             Ipv4Addr::new(100, 64 + high, low, 2).into()
@@ -188,12 +192,12 @@ mod tests {
 
     #[test]
     fn the_ends_avoid_recorded_addresses() {
-        let first = beside(&[], &[]).unwrap();
+        let first = choose_ends(&[], &[]).unwrap();
         assert_eq!(first.server.0, Ipv4Addr::new(100, 64, 0, 1));
-        let second = beside(&[first.client.0.into()], &[]).unwrap();
+        let second = choose_ends(&[first.client.0.into()], &[]).unwrap();
         assert_ne!(first.client.0, second.client.0);
         assert_ne!(first.server.0, second.server.0);
-        let beyond = beside(&one_in_each(256), &[]).unwrap();
+        let beyond = choose_ends(&server_in_each_network(256), &[]).unwrap();
         assert_eq!(beyond.server.0, Ipv4Addr::new(100, 65, 0, 1));
         assert_eq!(
             beyond.server.1,
@@ -203,13 +207,13 @@ mod tests {
 
     #[test]
     fn a_site_that_leaves_no_network_has_no_ends() {
-        let mut origins = one_in_each(NETWORKS);
-        assert!(beside(&origins, &[]).is_none());
+        let mut origins = server_in_each_network(NETWORKS);
+        assert!(choose_ends(&origins, &[]).is_none());
         origins.pop();
-        let last = beside(&origins, &[]).unwrap();
+        let last = choose_ends(&origins, &[]).unwrap();
         assert_eq!(last.client.0, Ipv4Addr::new(100, 127, 255, 2));
-        // The labs around it are passed over first, and the numbers begin anew behind the last.
-        let around = beside(&[], &[last.client.0.into()]).unwrap();
+        // The labs around are skipped first, and the numbers wrap around after the last.
+        let around = choose_ends(&[], &[last.client.0.into()]).unwrap();
         assert_eq!(around.client.0, Ipv4Addr::new(100, 64, 0, 2));
     }
 
@@ -218,7 +222,7 @@ mod tests {
         let mut networks = BTreeSet::new();
         let mut around: Vec<IpAddr> = vec!["127.0.0.1".parse().unwrap()];
         for _ in 0..300 {
-            let ends = beside(&[], &around).unwrap();
+            let ends = choose_ends(&[], &around).unwrap();
             assert!(networks.insert(ends.server));
             around = vec![ends.client.0.into()];
         }
@@ -226,11 +230,14 @@ mod tests {
 
     #[test]
     fn two_labs_that_are_made_at_once_claim_networks_of_their_own() {
-        let taken = networks_of(&one_in_each(16000));
-        let (first, claim) = Ends::claimed(&taken).unwrap();
-        let (second, _) = Ends::claimed(&taken).unwrap();
+        let taken = find_networks(&server_in_each_network(16000));
+        let (first, claim) = Ends::choose_and_claim(&taken).unwrap();
+        let (second, _) = Ends::choose_and_claim(&taken).unwrap();
         assert_ne!(first.server, second.server);
         drop(claim);
-        assert_eq!(Ends::claimed(&taken).unwrap().0.server, first.server);
+        assert_eq!(
+            Ends::choose_and_claim(&taken).unwrap().0.server,
+            first.server
+        );
     }
 }

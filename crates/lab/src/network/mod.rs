@@ -1,5 +1,5 @@
-//! What a lab's networks are made of: its two ends and their addresses, devices, names, and what lies
-//! around them.
+//! A lab's networks: its two ends and their addresses, devices, names, and the networks around
+//! them.
 
 pub mod around;
 pub mod devices;

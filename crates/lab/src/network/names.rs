@@ -1,5 +1,5 @@
-//! Names for a network without a route to the caller's resolver: what is asked on its loopback is
-//! passed on to that resolver, byte for byte, from the caller's own network.
+//! A DNS forwarder for a network without a route to the caller's resolver: queries on its loopback
+//! are forwarded unchanged to that resolver from the caller's own network.
 
 use crate::Error;
 use crate::emit::{ErrorEvent, emit};
@@ -15,24 +15,26 @@ use tokio::net::{self, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// Where the loopback's side listens.
-pub const PLACE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 53);
+/// The address of the forwarder on the loopback.
+pub const FORWARDER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 53);
 const PORT: u16 = 53;
-/// Where systemd-resolved names the real servers, while /etc/resolv.conf names itself.
+/// The file in which systemd-resolved lists the real servers, while /etc/resolv.conf names itself.
 const RESOLVED: &str = "/run/systemd/resolve/resolv.conf";
-/// As many as the C library asks.
+/// The most name servers, as in the C library.
 const NAMESERVERS_MAX: usize = 3;
-/// As long as the C library waits for one of them (resolv.conf(5)).
+/// The wait for an answer, as in the C library (resolv.conf(5)).
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
-/// A page of hundreds of hosts asks twice for each, and again after a timeout.
-const QUESTIONS_MAX: usize = 1024;
-const TCP_MAX: usize = 64;
+/// The most concurrent queries: a page of hundreds of hosts sends two for each, and repeats them
+/// after a timeout.
+const QUERIES_MAX: usize = 1024;
+const CONNECTIONS_MAX: usize = 64;
 /// The largest datagram.
 const MESSAGE_BYTES_MAX: usize = 65_535;
 
-/// What of the caller's `resolv.conf` holds inside: all but who answers, and those who do.
+/// Splits the caller's `resolv.conf` into the text for the inside, without name servers, and the
+/// name servers.
 pub fn split(resolv_conf: &str) -> (String, Vec<SocketAddr>) {
-    let mut inside = format!("nameserver {}\n", PLACE.ip());
+    let mut inside = format!("nameserver {}\n", FORWARDER.ip());
     let mut servers = Vec::new();
     for line in resolv_conf.lines() {
         match line.split_once(char::is_whitespace) {
@@ -48,23 +50,25 @@ pub fn split(resolv_conf: &str) -> (String, Vec<SocketAddr>) {
         }
     }
     if servers.is_empty() {
-        // What resolv.conf(5) says of a file that names none.
-        servers.push(PLACE);
+        // The default of resolv.conf(5) for a file that names none.
+        servers.push(FORWARDER);
     }
     servers.truncate(NAMESERVERS_MAX);
     (inside, servers)
 }
 
-/// What a lab's `resolv.conf` says, and to whom on the caller's loopback it leads.
-pub fn around(in_a_lab: bool) -> (String, Vec<SocketAddr>) {
+/// Returns a lab's `resolv.conf` and the caller's name servers that are only reachable on its
+/// loopback.
+pub fn resolver_config(in_a_lab: bool) -> (String, Vec<SocketAddr>) {
     let own = fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
-    chosen(own, in_a_lab, || fs::read_to_string(RESOLVED).ok())
+    choose_servers(own, in_a_lab, || fs::read_to_string(RESOLVED).ok())
 }
 
-/// The caller's loopback is not there inside a lab. A lab's own resolver is passed on to: its names
-/// meet none of the paths inside, as they meet none in that lab itself. That of a machine has others
-/// behind it (`resolved`), whose answers come the way of all packets.
-fn chosen(
+/// Selects the name servers to forward to, because the caller's loopback is not reachable inside a
+/// lab. An outer lab's own resolver is forwarded to: its names bypass all paths, as in that lab
+/// itself. A machine's local resolver is replaced by the servers behind it (`resolved`), whose
+/// answers pass the path like all packets.
+fn choose_servers(
     own: String,
     in_a_lab: bool,
     resolved: impl FnOnce() -> Option<String>,
@@ -78,23 +82,22 @@ fn chosen(
     }
 }
 
-/// Sockets of the loopback's side.
-pub struct Asked {
+/// The sockets on the loopback.
+pub struct Forwarder {
     datagrams: UdpSocket,
     streams: TcpListener,
 }
 
-impl Asked {
+impl Forwarder {
     /// Listens in the calling thread's network namespace.
     pub fn listen() -> io::Result<Self> {
         Ok(Self {
-            datagrams: UdpSocket::bind(PLACE)?,
-            streams: TcpListener::bind(PLACE)?,
+            datagrams: UdpSocket::bind(FORWARDER)?,
+            streams: TcpListener::bind(FORWARDER)?,
         })
     }
 
-    /// Passes questions on until it is dropped; in a runtime whose threads stand in the caller's
-    /// network.
+    /// Forwards queries until dropped; runs in a runtime whose threads are in the caller's network.
     pub async fn serve(self, servers: Vec<SocketAddr>) -> io::Result<()> {
         self.datagrams.set_nonblocking(true)?;
         self.streams.set_nonblocking(true)?;
@@ -109,17 +112,18 @@ impl Asked {
     }
 }
 
-/// Passes what is asked on the calling thread's loopback on to servers of another network, until the
+/// Forwards queries on the calling thread's loopback to servers of another network, until the
 /// process ends.
 ///
 /// # Errors
-/// Where somebody else answers on that loopback.
-pub fn pass_on(network: File, servers: Vec<SocketAddr>, realtime: bool) -> Result<(), Error> {
+///
+/// Fails if the port on that loopback is taken.
+pub fn forward(network: File, servers: Vec<SocketAddr>, realtime: bool) -> Result<(), Error> {
     let failed = |error: io::Error| Error::Thread {
         part: "resolver",
         reason: error.to_string(),
     };
-    let asked = Asked::listen().map_err(failed)?;
+    let asked = Forwarder::listen().map_err(failed)?;
     let runtime = runtime()?;
     thread::spawn(move || {
         let _ = realtime && request_realtime(RealtimePriority::Endpoint);
@@ -135,13 +139,13 @@ pub fn pass_on(network: File, servers: Vec<SocketAddr>, realtime: bool) -> Resul
 }
 
 async fn answer_datagrams(socket: Arc<net::UdpSocket>, servers: Arc<[SocketAddr]>) {
-    let places = Arc::new(Semaphore::new(QUESTIONS_MAX));
+    let places = Arc::new(Semaphore::new(QUERIES_MAX));
     let mut buffer = vec![0; MESSAGE_BYTES_MAX];
     loop {
         let Ok((length, sender)) = socket.recv_from(&mut buffer).await else {
             continue;
         };
-        // One too many goes unanswered, as at any resolver; who asked asks again.
+        // A query beyond the limit is dropped, as by any resolver; the client retries.
         let Ok(place) = places.clone().try_acquire_owned() else {
             continue;
         };
@@ -149,7 +153,7 @@ async fn answer_datagrams(socket: Arc<net::UdpSocket>, servers: Arc<[SocketAddr]
             (buffer[..length].to_vec(), socket.clone(), servers.clone());
         tokio::spawn(async move {
             for server in &*servers {
-                let asked = timeout(ANSWER_TIMEOUT, ask(*server, &question)).await;
+                let asked = timeout(ANSWER_TIMEOUT, send_query(*server, &question)).await;
                 if let Ok(Ok(answer)) = asked {
                     let _ = socket.send_to(&answer, sender).await;
                     break;
@@ -160,8 +164,8 @@ async fn answer_datagrams(socket: Arc<net::UdpSocket>, servers: Arc<[SocketAddr]
     }
 }
 
-/// From a port of its own, so that nobody who did not see the question can answer it.
-async fn ask(server: SocketAddr, question: &[u8]) -> io::Result<Vec<u8>> {
+/// Sends a query from a separate port, so that only a host that saw the query can answer.
+async fn send_query(server: SocketAddr, question: &[u8]) -> io::Result<Vec<u8>> {
     let any: IpAddr = match server {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => std::net::Ipv6Addr::UNSPECIFIED.into(),
@@ -176,7 +180,7 @@ async fn ask(server: SocketAddr, question: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 async fn answer_streams(listener: net::TcpListener, servers: Arc<[SocketAddr]>) {
-    let places = Arc::new(Semaphore::new(TCP_MAX));
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
         let Ok(place) = places.clone().acquire_owned().await else {
             return;
@@ -205,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_answers_is_replaced_and_all_else_stays() {
+    fn only_name_servers_are_replaced() {
         let (inside, servers) = split(
             "# a comment\nnameserver 10.0.0.53\nsearch lan example\nnameserver fe80::1%eth0\n\
              options ndots:2\nnameserver 127.0.0.53\nnameserver 9.9.9.9\nnameserver x\n",
@@ -216,29 +220,29 @@ mod tests {
         );
         let expected = ["10.0.0.53:53", "[fe80::1]:53", "127.0.0.53:53"];
         assert_eq!(servers, expected.map(|each| each.parse().unwrap()));
-        assert_eq!(split("").1, [PLACE]);
+        assert_eq!(split("").1, [FORWARDER]);
     }
 
     #[test]
-    fn a_labs_own_resolver_is_passed_on_to_and_a_machines_has_others_behind_it() {
+    fn queries_go_to_a_labs_resolver_or_to_those_behind_a_machines() {
         let behind = || Some("nameserver 9.9.9.9\n".to_owned());
         let own = |address| format!("nameserver {address}\noptions ndots:2\n");
-        let in_a_lab = chosen(own("127.0.0.53"), true, behind);
+        let in_a_lab = choose_servers(own("127.0.0.53"), true, behind);
         let place = "127.0.0.53:53".parse().unwrap();
         assert_eq!(in_a_lab, (own("127.0.0.1"), vec![place]));
-        let outside = chosen(own("127.0.0.53"), false, behind);
+        let outside = choose_servers(own("127.0.0.53"), false, behind);
         assert_eq!(outside, ("nameserver 9.9.9.9\n".to_owned(), vec![]));
         for in_a_lab in [true, false] {
-            let found = chosen(own("10.0.0.53"), in_a_lab, behind);
+            let found = choose_servers(own("10.0.0.53"), in_a_lab, behind);
             assert_eq!(found, (own("10.0.0.53"), vec![]));
         }
     }
 
     #[test]
-    fn questions_are_passed_on_as_they_are_to_the_first_that_answers() {
+    fn queries_are_forwarded_unchanged_to_the_first_server_that_answers() {
         use std::io::{Read, Write};
-        // Each answers with the question turned around; the first of the two servers is not there.
-        let any = SocketAddr::new(PLACE.ip(), 0);
+        // Each server returns the query reversed; the first of the two servers is down.
+        let any = SocketAddr::new(FORWARDER.ip(), 0);
         let datagrams = UdpSocket::bind(any).unwrap();
         let there = datagrams.local_addr().unwrap();
         let streams = TcpListener::bind(there).unwrap();
@@ -257,7 +261,7 @@ mod tests {
             question.reverse();
             stream.write_all(&question).unwrap();
         });
-        let asked = Asked {
+        let asked = Forwarder {
             datagrams: UdpSocket::bind(any).unwrap(),
             streams: TcpListener::bind(any).unwrap(),
         };

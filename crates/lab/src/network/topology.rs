@@ -1,4 +1,4 @@
-//! The two sides of a lab: devices, addresses, routes and TCP settings.
+//! Configures the two sides of a lab: devices, addresses, routes and TCP settings.
 
 use crate::Error;
 use crate::network::ends::Ends;
@@ -8,24 +8,24 @@ use eyelevel_netns::{
 use eyelevel_replay::{Ecn, HttpVersion, StackConfig};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Name of the device on both sides.
+/// The name of the device on both sides.
 pub const PATH_DEVICE: &str = "lab0";
-/// What an Ethernet carries, and with it every network of the presets.
+/// The MTU of Ethernet, and of every network of the presets.
 const MTU_BYTES: u32 = 1500;
-/// The kernel's own buffer limits, written out so that a host's tuning does not leak into a lab:
-/// least, initial and largest bytes (Documentation/networking/ip-sysctl, Linux 6).
+/// The kernel's own buffer limits, set explicitly so that a host's tuning does not leak into a lab:
+/// minimum, initial and maximum bytes (Documentation/networking/ip-sysctl, Linux 6).
 const RECEIVE_BUFFER: [u64; 3] = [4096, 131_072, 6_291_456];
 const SEND_BUFFER: [u64; 3] = [4096, 16_384, 4_194_304];
 
-/// The kernel takes half of a buffer for packets' own overhead until it has seen some
-/// (`TCP_DEFAULT_SCALING_RATIO`), and offers the rest.
+/// The ratio of buffer to window: the kernel reserves half of a buffer for packet overhead until it
+/// has measured it (`TCP_DEFAULT_SCALING_RATIO`).
 const BUFFER_PER_WINDOW: u64 = 2;
 
-/// What browsers' QUIC grants a connection at first, which stacks over TCP that are compared with it
-/// have as well (Wolsing et al. 2019, table 1): recorded http origins get it with QUIC, too.
+/// The initial connection window of browsers' QUIC, which TCP stacks in comparisons get as well
+/// (Wolsing et al. 2019, table 1). Recorded http origins of a QUIC stack use it, too.
 const QUIC_RECEIVE_WINDOW_BYTES: u32 = 15 << 20;
 
-/// What TCP of both ends is set to. Without a stack the kernel's own values hold.
+/// The TCP settings of both ends. Without a stack the kernel's own values apply.
 #[derive(Clone, Debug, Default)]
 pub struct TcpSettings {
     routes: RouteSettings,
@@ -35,9 +35,9 @@ pub struct TcpSettings {
 }
 
 impl TcpSettings {
-    /// The settings of a stack. Of a QUIC stack, too: recorded http origins come over TCP with it, and
-    /// must begin as they do with the TCP stack that it is compared with.
-    pub fn of(stack: Option<&StackConfig>) -> Self {
+    /// Returns the settings for a stack, including QUIC stacks: recorded http origins use TCP with
+    /// them, and must start like the TCP stack in the comparison.
+    pub fn for_stack(stack: Option<&StackConfig>) -> Self {
         match stack {
             None => Self {
                 slow_start_after_idle: true,
@@ -58,7 +58,7 @@ impl TcpSettings {
         }
     }
 
-    /// Sets the calling thread's network namespace to them, routes aside.
+    /// Applies the settings to the calling thread's network namespace, except for routes.
     pub fn apply(&self) -> Result<(), Error> {
         let triple = |stock: [u64; 3]| {
             let buffer = self
@@ -75,15 +75,16 @@ impl TcpSettings {
         set_sysctl("net.ipv4.tcp_no_metrics_save", "1")?;
         if let Some(ecn) = self.ecn {
             set_sysctl("net.ipv4.tcp_ecn", if ecn == Ecn::On { "1" } else { "0" })?;
-            // Else a connection whose first SYN was lost would go without (RFC 3168, 6.1.1.1).
+            // Otherwise a connection whose first SYN was lost would disable ECN (RFC 3168,
+            // 6.1.1.1).
             set_sysctl("net.ipv4.tcp_ecn_fallback", "0")?;
         }
         Ok(())
     }
 }
 
-/// The client's TCP must not fall back to the machine's default; a controller that only exists for
-/// QUIC leaves its requests to CUBIC.
+/// Returns the kernel's controller. The client's TCP must not use the machine's default, so a
+/// controller that exists only for QUIC maps to CUBIC.
 fn kernel_name(congestion_control: &str) -> &str {
     match congestion_control {
         name @ ("bbr" | "reno" | "cubic") => name,
@@ -103,8 +104,8 @@ pub fn build_client(ends: &Ends, tcp: &TcpSettings, ipv6: bool) -> Result<Device
     Ok(device)
 }
 
-/// Moves the calling thread into the server's namespace and configures it: every recorded address
-/// is answered there by whoever listens on the unspecified one.
+/// Moves the calling thread into the server's namespace and configures it: sockets on the
+/// unspecified address receive connections to every recorded one.
 pub fn build_server(
     ends: &Ends,
     tcp: &TcpSettings,
@@ -127,7 +128,7 @@ pub fn build_server(
         netlink.add_local_route(loopback, address)?;
     }
     tcp.apply()?;
-    // Somebody else's server listens on port 443 without a right of the lab's.
+    // A third-party server listens on port 443 without the lab's privileges.
     set_sysctl("net.ipv4.ip_unprivileged_port_start", "0")?;
     Ok(device)
 }
@@ -137,17 +138,17 @@ pub fn build_second_client(ends: &Ends) -> Result<Device, Error> {
     build_second(ends.second_client(), ends.second_server())
 }
 
-/// The same for the second server's.
+/// Moves the calling thread into the second server's namespace and configures it.
 pub fn build_second_server(ends: &Ends) -> Result<Device, Error> {
     build_second(ends.second_server(), ends.second_client())
 }
 
-/// A host with the kernel's own settings, which knows its peer alone.
+/// Configures a host with the kernel's own settings and a route only to its peer.
 fn build_second(own: Ipv4Addr, peer: Ipv4Addr) -> Result<Device, Error> {
     unshare_network()?;
     let (device, mut netlink, index) = device(false)?;
     netlink.add_address(index, own.into())?;
-    let tcp = TcpSettings::of(None);
+    let tcp = TcpSettings::for_stack(None);
     let peer = RouteDestination::Host(peer.into());
     netlink.add_route(index, peer, own.into(), &tcp.routes)?;
     tcp.apply()?;

@@ -1,15 +1,15 @@
-use super::presets::of_tables;
+use super::presets::query_tables;
 use crate::Error;
-use crate::commands::stages::checked;
+use crate::commands::stages::parse_checked;
 use clap::Args;
 use eyelevel_link::{DelaySpec, StageSpec};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Without SHELL in the environment.
+/// The shell if SHELL is not set.
 const SHELL: &str = "/bin/sh";
 
-const MORE: &str = "\
+const AFTER_HELP: &str = "\
 Write stages in the order in which a packet meets them. On the way down it meets
 those of the preset (or the delay of --rtt, then the trace), then those of
 --down; on the way up those of --up, then the trace and the delay, or those of
@@ -25,7 +25,7 @@ type Stages = Vec<StageSpec>;
 #[derive(Debug, Args)]
 #[command(
     override_usage = "eyelevel path [OPTIONS] [--] [COMMAND]...",
-    after_help = MORE,
+    after_help = AFTER_HELP,
     disable_version_flag = true
 )]
 pub struct ShellArguments {
@@ -55,7 +55,7 @@ pub struct ShellArguments {
     /// A packet-delivery trace in Mahimahi's format
     #[arg(long, value_name = "FILE")]
     trace_down: Option<String>,
-    /// The same toward the far end
+    /// A packet-delivery trace toward the far end
     #[arg(long, value_name = "FILE")]
     trace_up: Option<String>,
     /// A shell command for the far end, such as "iperf3 -s"
@@ -75,7 +75,7 @@ pub struct ShellArguments {
     /// Show rates, queues and drops while COMMAND runs
     #[arg(long)]
     pub watch: bool,
-    /// The seed of all that is random
+    /// The seed of all random decisions
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The command; by default $SHELL
@@ -84,7 +84,7 @@ pub struct ShellArguments {
 }
 
 impl ShellArguments {
-    /// What to run.
+    /// Returns the command to run.
     pub fn command_or_shell(&self) -> Vec<String> {
         if !self.command.is_empty() {
             return self.command.clone();
@@ -92,7 +92,7 @@ impl ShellArguments {
         vec![std::env::var("SHELL").unwrap_or_else(|_| SHELL.to_owned())]
     }
 
-    /// The lab's configuration (`spec/lab-events.md`), checked before anything is made.
+    /// Returns the lab's configuration (`spec/lab-events.md`), checked before anything is created.
     pub fn config(&self) -> Result<Value, Error> {
         if self.watch && self.command.is_empty() {
             return Err(Error::Shell(
@@ -100,15 +100,15 @@ impl ShellArguments {
                     .into(),
             ));
         }
-        self.refuse_two_of_one()?;
-        let mut tables = of_tables(
+        self.refuse_conflicts()?;
+        let mut tables = query_tables(
             self.network.as_deref(),
             self.traces.as_deref(),
             &self.cross_traffic,
         )?;
         if self.traces.is_some() {
-            tables.down = of_option("--traces", &json!(tables.down).to_string())?;
-            tables.up = of_option("--traces", &json!(tables.up).to_string())?;
+            tables.down = parse_option("--traces", &json!(tables.down).to_string())?;
+            tables.up = parse_option("--traces", &json!(tables.up).to_string())?;
         }
         let (down, up) = self.path(tables.down, tables.up)?;
         let mut config = json!({"path": {"down": down, "up": up}, "seed": self.seed, "join": true});
@@ -122,22 +122,22 @@ impl ShellArguments {
         Ok(config)
     }
 
-    /// Both directions, down first, from those of the preset.
+    /// Returns both directions, down first, combined with those of the preset.
     /// `python/eyelevel/plan/networks/compose.py` does the same for other commands;
-    /// `vectors/path_words` holds both to it.
+    /// `vectors/path_words` tests both.
     fn path(&self, preset_down: Stages, preset_up: Stages) -> Result<(Stages, Stages), Error> {
-        let own_down = of_option("--down", &self.down)?;
-        let own_up = of_option("--up", &self.up)?;
+        let own_down = parse_option("--down", &self.down)?;
+        let own_up = parse_option("--up", &self.up)?;
         let delay = self.delay()?;
-        let trace_down = of_trace("--trace-down", self.trace_down.as_deref())?;
-        let trace_up = of_trace("--trace-up", self.trace_up.as_deref())?;
+        let trace_down = parse_trace("--trace-down", self.trace_down.as_deref())?;
+        let trace_up = parse_trace("--trace-up", self.trace_up.as_deref())?;
         let down = [preset_down, delay.clone(), trace_down, own_down].concat();
         let up = [own_up, trace_up, delay, preset_up].concat();
         Ok((down, up))
     }
 
-    /// A preset has a round trip and links, and who names others as well may mean either.
-    fn refuse_two_of_one(&self) -> Result<(), Error> {
+    /// Refuses a round trip or links in addition to a preset, which already has them.
+    fn refuse_conflicts(&self) -> Result<(), Error> {
         let Some(network) = &self.network else {
             return Ok(());
         };
@@ -163,7 +163,7 @@ impl ShellArguments {
         let Some(rtt) = &self.rtt else {
             return Ok(Vec::new());
         };
-        let mut stages = of_option("--rtt", &format!("delay {rtt}"))?;
+        let mut stages = parse_option("--rtt", &format!("delay {rtt}"))?;
         match stages.as_mut_slice() {
             [StageSpec::Delay(DelaySpec { delay_ms })] => *delay_ms /= 2.0,
             _ => return Err(Error::Shell(format!("--rtt: {rtt} is no time; use 40ms"))),
@@ -172,17 +172,17 @@ impl ShellArguments {
     }
 }
 
-/// Stages of an option, checked with all that they name.
-fn of_option(option: &str, text: &str) -> Result<Vec<StageSpec>, Error> {
-    checked(text).map_err(|error| Error::Shell(format!("{option}: {error}")))
+/// Parses an option's stages and checks them with all files that they name.
+fn parse_option(option: &str, text: &str) -> Result<Vec<StageSpec>, Error> {
+    parse_checked(text).map_err(|error| Error::Shell(format!("{option}: {error}")))
 }
 
-fn of_trace(option: &str, file: Option<&str>) -> Result<Vec<StageSpec>, Error> {
-    // As JSON, since a file's name may hold what separates clauses of the text form.
+fn parse_trace(option: &str, file: Option<&str>) -> Result<Vec<StageSpec>, Error> {
+    // As JSON, since a file's name may contain separators of the text form.
     file.map_or_else(
         || Ok(Vec::new()),
         |file| {
-            of_option(
+            parse_option(
                 option,
                 &json!([{"stage": "trace", "trace": file}]).to_string(),
             )
@@ -201,7 +201,7 @@ mod tests {
         shell: ShellArguments,
     }
 
-    fn parsed(words: &[&str]) -> ShellArguments {
+    fn parse(words: &[&str]) -> ShellArguments {
         Line::try_parse_from([&["path"], words].concat())
             .map(|line| line.shell)
             .unwrap_or_else(|error| panic!("{error}"))
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn up_is_the_mirror_image_of_down() {
-        let config = parsed(&[
+        let config = parse(&[
             "--rtt", "40ms", "--down", "loss 1%", "--up", "loss 2%", "true",
         ])
         .config()
@@ -232,14 +232,14 @@ mod tests {
             &["--rtt", "2ms", "ls", "--rtt", "-l"][..],
             &["--rtt", "2ms", "--", "ls", "--rtt", "-l"],
         ] {
-            assert_eq!(parsed(words).command_or_shell(), ["ls", "--rtt", "-l"]);
+            assert_eq!(parse(words).command_or_shell(), ["ls", "--rtt", "-l"]);
         }
         assert!(Line::try_parse_from(["path", "--rt", "2ms", "ls"]).is_err());
     }
 
     #[test]
     fn mistakes_name_their_option() {
-        let mistake = |words: &[&str]| parsed(words).config().unwrap_err().to_string();
+        let mistake = |words: &[&str]| parse(words).config().unwrap_err().to_string();
         assert!(mistake(&["--rtt", "40", "true"]).starts_with("--rtt: "));
         assert!(mistake(&["--up", "delya 1ms", "true"]).starts_with("--up: "));
         assert!(mistake(&["--trace-up", "/no/such", "true"]).starts_with("--trace-up: /no/such"));
@@ -259,14 +259,14 @@ mod tests {
             let words = case["words"].as_array().unwrap().iter();
             let words: Vec<&str> = words.map(|word| word.as_str().unwrap()).collect();
             if let Some(refused) = case.get("refused") {
-                let error = parsed(&words).config().unwrap_err().to_string();
+                let error = parse(&words).config().unwrap_err().to_string();
                 assert_eq!(Some(error.as_str()), refused.as_str());
                 continue;
             }
             let preset = |way: &str| stages(&case["preset"][way]);
-            let (down, up) = parsed(&words).path(preset("down"), preset("up")).unwrap();
+            let (down, up) = parse(&words).path(preset("down"), preset("up")).unwrap();
             for (way, found) in [("down", down), ("up", up)] {
-                // As JSON, which has a trace by its file however much of it was read.
+                // As JSON, in which a trace is its file name, however much of it was read.
                 let expected = json!(stages(&case["path"][way]));
                 assert_eq!(json!(found), expected, "{way} of {words:?}");
             }

@@ -1,4 +1,4 @@
-//! What is said of the transfers that shared the path.
+//! The report on the transfers that shared the path.
 
 use super::table::Table;
 use crate::Error;
@@ -6,11 +6,12 @@ use eyelevel_units::refusal;
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// In the folder of `--log`.
+/// The file in the folder of `--log`.
 const FILE: &str = "cross_traffic.json";
 
-/// Each flow's goodput and Jain's index, from the lab's summary; the whole into `log`'s folder.
-pub fn tell(found: &Map<String, Value>, log: Option<&Path>) -> Result<(), Error> {
+/// Prints each flow's goodput and Jain's index from the lab's summary, and writes the summary into
+/// `log`'s folder.
+pub fn report(found: &Map<String, Value>, log: Option<&Path>) -> Result<(), Error> {
     if let Some(log) = log {
         let file = log.join(FILE);
         let text = format!("{}\n", Value::Object(found.clone()));

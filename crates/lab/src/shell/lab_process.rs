@@ -1,5 +1,4 @@
-//! The lab that a shell runs in: a process of its own, told and heard as by everybody else
-//! (`spec/lab-events.md`).
+//! The lab that a shell runs in: a separate process with the usual protocol (`spec/lab-events.md`).
 
 use super::watch::View;
 use crate::Error;
@@ -15,16 +14,17 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A lab is up in 30 ms on a quiet machine; a busy one may take many times that.
+/// The wait for a lab, which is up in 30 ms on a quiet machine; a busy one may take many times
+/// that.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// For the summary after the stop command; then the lab is killed.
+/// The wait for the summary after the stop command; then the lab is killed.
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Of the lab's standard error, for messages.
+/// How much of the lab's standard error a message quotes.
 const ERROR_BYTES_MAX: u64 = 4000;
 
-/// What a command inside needs of the lab's `ready` event.
+/// What a command inside needs from the lab's `ready` event.
 #[derive(Debug, Deserialize)]
 pub struct Ready {
     init_pid: u32,
@@ -35,8 +35,8 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// `words` on the client's side, or on that of the thread `server_tid`, with the addresses of
-    /// the far end in their environment.
+    /// Returns a command that runs `words` on the client's side, or on that of the thread
+    /// `server_tid`, with the far end's addresses in its environment.
     pub fn command(&self, server_tid: Option<u32>, words: &[String]) -> Result<Command, Error> {
         let mut command = Command::new(own_binary()?);
         command.args(["enter", "--pid", &self.init_pid.to_string()]);
@@ -57,7 +57,7 @@ impl Ready {
             }
             command.env(format!("EYELEVEL_{name}"), address);
         }
-        // bash reads its own prompt from a file; this is what it runs before it shows one.
+        // bash reads its own prompt from a file; it runs this command before the prompt.
         command.env(
             "PROMPT_COMMAND",
             "PS1=\"[path] $PS1\"; unset PROMPT_COMMAND",
@@ -65,8 +65,8 @@ impl Ready {
         Ok(command)
     }
 
-    /// What is left of the caller's cores to a command near by, and the lab's own to one at the far
-    /// end; None: all.
+    /// Returns the caller's cores without the reserved one for a near command, and the lab's own
+    /// for one at the far end; `None` for all.
     fn cores(&self, is_far: bool) -> Option<Vec<String>> {
         let kept = self.reserved_cores.as_ref()?;
         let near = allowed_cores().ok()?.into_iter();
@@ -75,7 +75,7 @@ impl Ready {
     }
 }
 
-/// A running lab; killed when dropped.
+/// A running lab, killed on drop.
 pub struct LabProcess {
     pub ready: Ready,
     running: Running,
@@ -89,10 +89,10 @@ struct Running {
 }
 
 impl LabProcess {
-    /// Builds the lab; the events of its `path` go to `view`.
+    /// Starts the lab; the events of its `path` go to `view`.
     pub fn start(config: &Value, view: Option<View>) -> Result<Self, Error> {
         let failed = |error| Error::Shell(format!("start the lab: {}", refusal(&error)));
-        // A process group of its own: a terminal's Ctrl-C is for the command.
+        // A separate process group, because a terminal's Ctrl-C is for the command.
         let mut process = Command::new(own_binary()?)
             .arg("up")
             .stdin(Stdio::piped())
@@ -103,7 +103,7 @@ impl LabProcess {
             .map_err(failed)?;
         let (sender, events) = mpsc::channel();
         if let Some(output) = process.stdout.take() {
-            thread::spawn(move || hear(output, &sender, view.as_ref()));
+            thread::spawn(move || read_events(output, &sender, view.as_ref()));
         }
         let errors = process.stderr.take().map(|errors| {
             thread::spawn(move || {
@@ -118,8 +118,8 @@ impl LabProcess {
             events,
             errors,
         };
-        running.tell(&config.to_string());
-        let ready = running.hear("ready", READY_TIMEOUT)?;
+        running.send(&config.to_string());
+        let ready = running.await_event("ready", READY_TIMEOUT)?;
         let ready = serde_json::from_value(ready).map_err(|error| {
             Error::Shell(format!(
                 "read the lab's `ready`: {error}; install eyelevel again"
@@ -128,22 +128,23 @@ impl LabProcess {
         Ok(Self { ready, running })
     }
 
-    /// Ends the lab in order. Returns its `summary` event.
+    /// Stops the lab in order. Returns its `summary` event.
     pub fn stop(mut self) -> Result<Value, Error> {
-        self.running.tell("{\"command\": \"stop\"}");
-        self.running.hear("summary", STOP_TIMEOUT)
+        self.running.send("{\"command\": \"stop\"}");
+        self.running.await_event("summary", STOP_TIMEOUT)
     }
 }
 
 impl Running {
-    /// A broken pipe is no error here: the lab ended by itself, and its last event says why.
-    fn tell(&mut self, line: &str) {
+    /// Sends a command. A broken pipe is ignored: the lab has ended, and its last event has the
+    /// reason.
+    fn send(&mut self, line: &str) {
         if let Some(input) = &mut self.input {
             let _ = input.write_all(format!("{line}\n").as_bytes());
         }
     }
 
-    fn hear(&mut self, kind: &str, timeout: Duration) -> Result<Value, Error> {
+    fn await_event(&mut self, kind: &str, timeout: Duration) -> Result<Value, Error> {
         let deadline = Instant::now() + timeout;
         let mut last_error = None;
         loop {
@@ -167,14 +168,14 @@ impl Running {
                     return Err(Error::Shell(message));
                 }
                 Err(RecvTimeoutError::Disconnected) => {
-                    let reason = last_error.unwrap_or_else(|| self.last_words());
+                    let reason = last_error.unwrap_or_else(|| self.read_last_errors());
                     return Err(Error::Shell(format!("the lab ended: {reason}")));
                 }
             }
         }
     }
 
-    fn last_words(&mut self) -> String {
+    fn read_last_errors(&mut self) -> String {
         let said = self.errors.take().and_then(|reader| reader.join().ok());
         match said.as_deref().map(str::trim) {
             None | Some("") => "it said nothing; run `eyelevel doctor`".to_owned(),
@@ -187,15 +188,15 @@ impl Drop for Running {
     /// Closing its input ends the lab; the kernel then ends everything inside.
     fn drop(&mut self) {
         drop(self.input.take());
-        if !ended_within(&mut self.process, Duration::from_secs(1)) {
+        if !ends_within(&mut self.process, Duration::from_secs(1)) {
             let _ = self.process.kill();
             let _ = self.process.wait();
         }
     }
 }
 
-/// Whether `process` ended within `limit`.
-pub fn ended_within(process: &mut Child, limit: Duration) -> bool {
+/// Whether `process` ends within `limit`.
+pub fn ends_within(process: &mut Child, limit: Duration) -> bool {
     const STEP: Duration = Duration::from_millis(1);
     let deadline = Instant::now() + limit;
     loop {
@@ -207,7 +208,7 @@ pub fn ended_within(process: &mut Child, limit: Duration) -> bool {
     }
 }
 
-fn hear(output: ChildStdout, sender: &Sender<Value>, view: Option<&View>) {
+fn read_events(output: ChildStdout, sender: &Sender<Value>, view: Option<&View>) {
     for line in BufReader::new(output).lines() {
         let Ok(line) = line else { return };
         let event = serde_json::from_str(&line).unwrap_or_else(
@@ -228,8 +229,8 @@ fn own_binary() -> Result<PathBuf, Error> {
         .map_err(|error| Error::Shell(format!("find this program: {}", refusal(&error))))
 }
 
-/// A program in this one's folder.
-pub fn beside(name: &str) -> Option<PathBuf> {
+/// Returns the path of a program in this one's folder.
+pub fn sibling_program(name: &str) -> Option<PathBuf> {
     let path = own_binary().ok()?.with_file_name(name);
     path.exists().then_some(path)
 }

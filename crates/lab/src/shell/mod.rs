@@ -1,5 +1,5 @@
-//! `eyelevel path`: any command behind an emulated path. It is the command's own process, without
-//! Python, which alone would take longer to start than the path does.
+//! `eyelevel path`: runs a command behind an emulated path. It runs without Python, which alone
+//! takes longer to start than the path does.
 
 mod arguments;
 mod cross_traffic;
@@ -11,17 +11,17 @@ mod table;
 mod watch;
 
 pub use arguments::ShellArguments;
-pub use remarks::complain;
+pub use remarks::print_error;
 
 use crate::Error;
-use eyelevel_netns::{block_signals, relay_signals_to, wait_for_child, waiting_signal};
+use eyelevel_netns::{block_signals, pending_signal, relay_signals_to, wait_for_child};
 use eyelevel_units::refusal;
 use far::FarCommand;
 use lab_process::{LabProcess, Ready};
 use std::process::Command;
 use watch::{View, WATCH_INTERVAL_MS};
 
-/// What shells add to a signal's number for the exit status of whom it ended.
+/// The number that shells add to a signal for the exit status of a process that it ended.
 const SIGNAL_EXIT: i32 = 128;
 
 /// Runs the command behind the path. Returns its exit status.
@@ -31,32 +31,37 @@ pub fn run(arguments: &ShellArguments) -> Result<i32, Error> {
     if view.is_some() {
         config["watch_interval_ms"] = WATCH_INTERVAL_MS.into();
     }
-    // The path is whole, or gone, before a signal is heard; then it is the command's to handle.
+    // Signals wait until the path is complete, or gone; in between they are the command's to
+    // handle.
     block_signals()?;
     let lab = LabProcess::start(&config, view.clone())?;
-    let status = inside(arguments, &lab.ready, view.as_ref());
+    let status = run_inside(arguments, &lab.ready, view.as_ref());
     let summary = lab.stop();
     let (status, summary) = (status?, summary?);
     if let Some(found) = &summary["cross_traffic"].as_object() {
-        cross_traffic::tell(found, arguments.log.as_deref())?;
+        cross_traffic::report(found, arguments.log.as_deref())?;
     }
-    remarks::tell(&summary["path"], arguments.log.as_deref());
+    remarks::report(&summary["path"], arguments.log.as_deref());
     Ok(status)
 }
 
-fn inside(arguments: &ShellArguments, ready: &Ready, view: Option<&View>) -> Result<i32, Error> {
+fn run_inside(
+    arguments: &ShellArguments,
+    ready: &Ready,
+    view: Option<&View>,
+) -> Result<i32, Error> {
     let _far = arguments
         .far
         .as_deref()
         .map(|command| FarCommand::start(command, ready))
         .transpose()?;
-    if let Some(signal) = waiting_signal() {
+    if let Some(signal) = pending_signal() {
         return Ok(SIGNAL_EXIT + signal);
     }
     let mut command = ready.command(None, &arguments.command_or_shell())?;
-    let output = view.map(|_| captured(&mut command)).transpose()?;
+    let output = view.map(|_| capture_output(&mut command)).transpose()?;
     let started = command.spawn();
-    // It holds the writing ends of the pipe, whose end would otherwise never come.
+    // It holds the writing ends of the pipe, which would otherwise never end.
     drop(command);
     let mut child =
         started.map_err(|error| Error::Shell(format!("run a command: {}", refusal(&error))))?;
@@ -72,7 +77,7 @@ fn inside(arguments: &ShellArguments, ready: &Ready, view: Option<&View>) -> Res
 }
 
 /// Joins both outputs of `command` in one pipe.
-fn captured(command: &mut Command) -> Result<std::io::PipeReader, Error> {
+fn capture_output(command: &mut Command) -> Result<std::io::PipeReader, Error> {
     let made = std::io::pipe().and_then(|(reader, writer)| {
         command.stdout(writer.try_clone()?).stderr(writer);
         Ok(reader)

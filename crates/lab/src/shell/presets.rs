@@ -1,13 +1,13 @@
-//! What only Python's tables know: the networks by name, and what cross traffic may be.
+//! Values from Python's tables: the networks by name, and the kinds of cross traffic.
 
-use super::lab_process::beside;
+use super::lab_process::sibling_program;
 use crate::Error;
 use eyelevel_link::StageSpec;
 use serde::Deserialize;
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
-/// The tables' answer.
+/// The output of the Python program that has the tables.
 #[derive(Debug, Default, Deserialize)]
 pub struct Tables {
     pub down: Vec<StageSpec>,
@@ -15,8 +15,8 @@ pub struct Tables {
     pub cross_traffic: Value,
 }
 
-/// Asks for them, where there is something to ask.
-pub fn of_tables(
+/// Runs that program, if any value needs it.
+pub fn query_tables(
     network: Option<&str>,
     traces: Option<&str>,
     cross: &[String],
@@ -27,7 +27,7 @@ pub fn of_tables(
             ..Tables::default()
         });
     }
-    let python = beside("python3").unwrap_or_else(|| "python3".into());
+    let python = sibling_program("python3").unwrap_or_else(|| "python3".into());
     let mut command = Command::new(&python);
     command.args(["-m", "eyelevel.plan.networks"]);
     command.args(network.iter().flat_map(|name| ["--network", name]));

@@ -1,28 +1,28 @@
-//! What a shell says on standard error beside the command's own output.
+//! Messages on standard error along with the command's own output.
 
 use serde_json::Value;
 use std::io::{IsTerminal, stderr};
 use std::path::Path;
 
-/// A millisecond late at p99 is worth a line: it is Mahimahi's own grain.
+/// The largest lateness at p99 that is not reported: a millisecond, Mahimahi's own resolution.
 const LATENESS_US_MAX: f64 = 1000.0;
 
 const RED: u8 = 31;
 const YELLOW: u8 = 33;
 
-/// One error.
-pub fn complain(message: &str) {
-    eprintln!("{}", colored(&format!("eyelevel: {message}"), RED));
+/// Prints an error.
+pub fn print_error(message: &str) {
+    eprintln!("{}", color_text(&format!("eyelevel: {message}"), RED));
 }
 
-/// Whatever makes the run less than it seems, and where its log is.
-pub fn tell(path: &Value, log: Option<&Path>) {
+/// Prints what limits the validity of the run, and the folder of its log.
+pub fn report(path: &Value, log: Option<&Path>) {
     for direction in ["down", "up"] {
         let seen = &path[direction];
         let warn = |text: String| {
             eprintln!(
                 "{}",
-                colored(&format!("eyelevel: {direction}: {text}"), YELLOW)
+                color_text(&format!("eyelevel: {direction}: {text}"), YELLOW)
             );
         };
         for (what, late) in [("left", seen), ("was read", &seen["arrival"])] {
@@ -49,7 +49,7 @@ pub fn tell(path: &Value, log: Option<&Path>) {
     }
 }
 
-fn colored(text: &str, color: u8) -> String {
+fn color_text(text: &str, color: u8) -> String {
     if stderr().is_terminal() {
         return format!("\x1b[{color}m{text}\x1b[0m");
     }

@@ -1,11 +1,11 @@
-/// A plain table: columns as wide as they need to be, two blanks between them.
+/// A plain table with columns as wide as needed, separated by two blanks.
 pub struct Table {
     rows: Vec<Vec<String>>,
     right: Vec<usize>,
 }
 
 impl Table {
-    /// With these heads; the columns whose numbers are in `right` hold numbers.
+    /// Creates a table with these heads; the columns in `right` contain numbers.
     pub fn new(heads: &[&str], right: &[usize]) -> Self {
         Self {
             rows: vec![heads.iter().map(|head| (*head).to_owned()).collect()],
@@ -13,12 +13,12 @@ impl Table {
         }
     }
 
-    /// One more row, a cell for each head.
+    /// Adds a row, with a cell for each head.
     pub fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 
-    /// Its lines, heads first.
+    /// Formats the lines, heads first.
     pub fn lines(&self) -> Vec<String> {
         let columns = self.rows[0].len();
         let width = |column: usize| {

@@ -1,5 +1,5 @@
-//! The live view of `--watch`: two lines under the command's output, each direction now and its last
-//! seconds as curves.
+//! The live view of `--watch`: two lines under the command's output, with each direction's current
+//! values and its last seconds as curves.
 
 use super::table::Table;
 use serde_json::Value;
@@ -7,13 +7,13 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, IsTerminal, PipeReader, Read, Write, stderr, stdout};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Between two events of the path.
+/// The interval between two events of the path.
 pub const WATCH_INTERVAL_MS: u64 = 200;
 
-/// Samples in the little curves, the last two seconds: the view fits 80 columns.
+/// The samples of a curve, the last two seconds: the view fits in 80 columns.
 const HISTORY: usize = 10;
 
-/// A longer line of output is passed on in pieces.
+/// The longest line of output that is not split.
 const LINE_BYTES_MAX: u64 = 1 << 16;
 
 const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -22,10 +22,10 @@ const HEADS: [&str; 9] = [
 ];
 const NUMBERS: [usize; 6] = [1, 2, 3, 4, 5, 6];
 
-/// A line wider than the terminal is cut (DECAWM): a wrapped one would not be cleared.
+/// Disables and enables wrapping (DECAWM): a wrapped line would not be cleared.
 const WRAP: [&str; 2] = ["\x1b[?7l", "\x1b[?7h"];
 
-/// What is shown; its clones show the same.
+/// The live view; its clones share the state.
 #[derive(Clone, Default)]
 pub struct View(Arc<Mutex<State>>);
 
@@ -33,11 +33,11 @@ pub struct View(Arc<Mutex<State>>);
 struct State {
     down: Meter,
     up: Meter,
-    /// Lines of the view that stand on the terminal.
+    /// The number of the view's lines on the terminal.
     shown: usize,
 }
 
-/// What the events of one direction say, from one to the next.
+/// The values of one direction's events.
 #[derive(Default)]
 struct Meter {
     mbit_s: VecDeque<f64>,
@@ -47,7 +47,7 @@ struct Meter {
 }
 
 impl View {
-    /// Takes in a `path` event.
+    /// Processes a `path` event.
     pub fn update(&self, event: &Value) {
         let mut state = self.state();
         let at_ns = event["at_ns"].as_f64().unwrap_or_default();
@@ -59,7 +59,7 @@ impl View {
         }
     }
 
-    /// Passes the command's output on above the view until it ends.
+    /// Copies the command's output above the view until it ends.
     pub fn follow(&self, output: PipeReader) {
         let mut output = BufReader::new(output);
         let mut line = Vec::new();
@@ -75,14 +75,14 @@ impl View {
             state.clear();
             let mut output = stdout().lock();
             let _ = output.write_all(&line).and_then(|()| output.flush());
-            // Below half a line there is no place for the view.
+            // Below an incomplete line there is no place for the view.
             if is_on_terminal() && line.ends_with(b"\n") {
                 state.draw();
             }
         }
     }
 
-    /// The last state stays; without a terminal it is shown only now.
+    /// Ends the view and leaves its last state; without a terminal it is printed only now.
     pub fn end(&self) {
         let mut state = self.state();
         state.clear();
@@ -98,7 +98,7 @@ impl State {
     fn clear(&mut self) {
         if self.shown > 0 {
             let back = format!("\x1b[{}A\x1b[J", self.shown);
-            show(&back);
+            print(&back);
             self.shown = 0;
         }
     }
@@ -108,9 +108,9 @@ impl State {
         self.shown = lines.len();
         let text = lines.join("\n");
         if is_on_terminal() {
-            show(&format!("{}{text}{}\n", WRAP[0], WRAP[1]));
+            print(&format!("{}{text}{}\n", WRAP[0], WRAP[1]));
         } else {
-            show(&format!("{text}\n"));
+            print(&format!("{text}\n"));
         }
     }
 
@@ -123,7 +123,7 @@ impl State {
 }
 
 impl Meter {
-    /// Counts are totals since the path's start.
+    /// Adds an event, whose counts are totals since the path's start.
     fn add(&mut self, at_ns: f64, counts: &Value) {
         let number = |of: &Value, key: &str| of[key].as_f64().unwrap_or_default();
         if !self.latest.is_null() && at_ns > self.at_ns {
@@ -131,8 +131,8 @@ impl Meter {
                 number(counts, "released_bytes") - number(&self.latest, "released_bytes");
             let waits = number(counts, "queue_packets") > 0.0 || released > 0.0;
             let queue_us = number(counts, "queue_delay_us");
-            keep(&mut self.mbit_s, released * 8e3 / (at_ns - self.at_ns));
-            keep(&mut self.queue_ms, if waits { queue_us / 1e3 } else { 0.0 });
+            push_bounded(&mut self.mbit_s, released * 8e3 / (at_ns - self.at_ns));
+            push_bounded(&mut self.queue_ms, if waits { queue_us / 1e3 } else { 0.0 });
         }
         self.latest = counts.clone();
         self.at_ns = at_ns;
@@ -159,14 +159,14 @@ impl Meter {
     }
 }
 
-fn keep(samples: &mut VecDeque<f64>, sample: f64) {
+fn push_bounded(samples: &mut VecDeque<f64>, sample: f64) {
     if samples.len() == HISTORY {
         samples.pop_front();
     }
     samples.push_back(sample);
 }
 
-/// Values as bars; the highest is the largest that is shown.
+/// Draws values as bars, the largest at full height.
 fn curve(values: &VecDeque<f64>) -> String {
     let top = values.iter().copied().fold(0.0, f64::max);
     let bar = |value: &f64| {
@@ -176,8 +176,8 @@ fn curve(values: &VecDeque<f64>) -> String {
     values.iter().map(bar).collect()
 }
 
-/// Beside the output where that is a terminal, else on standard error.
-fn show(text: &str) {
+/// Writes to standard output if it is a terminal, else to standard error.
+fn print(text: &str) {
     if stdout().is_terminal() {
         let mut output = stdout().lock();
         let _ = output

@@ -1,6 +1,6 @@
-//! The filter of system calls that a confined program runs under, from the table of refused ones.
+//! The seccomp filter of a confined program, built from the table of refused system calls.
 
-use super::refused::{FAMILIES, NEWEST_JUDGED, REFUSED, TERMINAL_REQUESTS};
+use super::refused::{FAMILIES, NEWEST_REVIEWED, REFUSED, TERMINAL_REQUESTS};
 use crate::Error;
 use crate::error::check;
 use libc::{
@@ -8,7 +8,7 @@ use libc::{
     sock_filter, sock_fprog,
 };
 
-/// Calls of the x32 ABI have this bit; they are the same calls by other numbers.
+/// The bit that marks calls of the x32 ABI, which are the same calls with other numbers.
 const X32_BIT: u32 = 0x4000_0000;
 
 #[cfg(target_arch = "x86_64")]
@@ -25,7 +25,7 @@ const fn argument_at(index: u32) -> u32 {
 
 const LOAD: u32 = BPF_LD | BPF_W | BPF_ABS;
 
-/// Puts the calling process and all that it starts under the filter, for good.
+/// Installs the filter for the calling process and all its descendants, irrevocably.
 pub(super) fn install() -> Result<(), Error> {
     let mut instructions = program();
     let program = sock_fprog {
@@ -54,7 +54,7 @@ fn program() -> Vec<sock_filter> {
         statement(BPF_RET | BPF_K, libc::SECCOMP_RET_KILL_PROCESS),
         statement(LOAD, NUMBER_AT),
         jump(BPF_JSET, X32_BIT, 1, 0),
-        jump(BPF_JGE, NEWEST_JUDGED + 1, 0, 1),
+        jump(BPF_JGE, NEWEST_REVIEWED + 1, 0, 1),
         refuse(libc::ENOSYS),
     ];
     for group in REFUSED {
@@ -65,7 +65,7 @@ fn program() -> Vec<sock_filter> {
     }
     for call in [libc::SYS_socket, libc::SYS_socketpair] {
         let families = FAMILIES.iter().map(|&family| family as u32);
-        code.extend(only_if_argument(
+        code.extend(refuse_unless_argument(
             call,
             0,
             families.collect(),
@@ -87,9 +87,14 @@ fn program() -> Vec<sock_filter> {
     code
 }
 
-/// Refuses `call` unless the lower half of an argument is one of `values`. The number is loaded
-/// before it and, where the call is another, after it.
-fn only_if_argument(call: c_long, index: u32, values: Vec<u32>, error: i32) -> Vec<sock_filter> {
+/// Refuses `call` unless the lower half of an argument is one of `values`. The call's number is
+/// loaded before these instructions and, if the call is another, after them.
+fn refuse_unless_argument(
+    call: c_long,
+    index: u32,
+    values: Vec<u32>,
+    error: i32,
+) -> Vec<sock_filter> {
     let count = values.len() as u8;
     let mut code = vec![
         jump(BPF_JEQ, call as u32, 0, count + 3),
@@ -129,8 +134,8 @@ fn jump(code: u32, k: u32, jt: u8, jf: u8) -> sock_filter {
 mod tests {
     use super::*;
 
-    /// What the kernel would do with a call: the filter's instructions, one by one.
-    fn judged(architecture: u32, number: u32, arguments: [u32; 2]) -> u32 {
+    /// Executes the filter's instructions on a call, as the kernel does.
+    fn execute(architecture: u32, number: u32, arguments: [u32; 2]) -> u32 {
         let code = program();
         let (mut at, mut value) = (0, 0);
         loop {
@@ -163,29 +168,29 @@ mod tests {
     }
 
     #[test]
-    fn each_call_is_let_through_or_refused_as_the_list_says() {
-        for number in 0..=NEWEST_JUDGED {
+    fn each_call_is_allowed_or_refused_as_listed() {
+        for number in 0..=NEWEST_REVIEWED {
             let listed = REFUSED
                 .iter()
                 .find(|group| group.calls.contains(&c_long::from(number)));
             let wanted = listed.map_or(libc::SECCOMP_RET_ALLOW, |group| errno(group.error));
-            // An Internet socket, and no request to a terminal.
+            // An Internet socket, and a harmless terminal request.
             let arguments = [libc::AF_INET as u32, 0];
-            assert_eq!(judged(ARCHITECTURE, number, arguments), wanted, "{number}");
+            assert_eq!(execute(ARCHITECTURE, number, arguments), wanted, "{number}");
         }
     }
 
     #[test]
-    fn what_is_newer_or_of_another_abi_does_not_exist() {
-        for number in [NEWEST_JUDGED + 1, 600, X32_BIT, X32_BIT + 101, u32::MAX] {
-            assert_eq!(judged(ARCHITECTURE, number, [0; 2]), errno(libc::ENOSYS));
+    fn newer_calls_and_other_abis_are_unimplemented() {
+        for number in [NEWEST_REVIEWED + 1, 600, X32_BIT, X32_BIT + 101, u32::MAX] {
+            assert_eq!(execute(ARCHITECTURE, number, [0; 2]), errno(libc::ENOSYS));
         }
         let i386 = 0x4000_0003;
-        assert_eq!(judged(i386, 11, [0; 2]), libc::SECCOMP_RET_KILL_PROCESS);
+        assert_eq!(execute(i386, 11, [0; 2]), libc::SECCOMP_RET_KILL_PROCESS);
     }
 
     #[test]
-    fn sockets_have_four_families_and_terminals_type_for_nobody() {
+    fn socket_families_and_terminal_requests_are_limited() {
         for call in [libc::SYS_socket, libc::SYS_socketpair] {
             for family in 0..64 {
                 let wanted = if FAMILIES.contains(&family) {
@@ -194,16 +199,16 @@ mod tests {
                     errno(libc::EAFNOSUPPORT)
                 };
                 assert_eq!(
-                    judged(ARCHITECTURE, call as u32, [family as u32, 0]),
+                    execute(ARCHITECTURE, call as u32, [family as u32, 0]),
                     wanted
                 );
             }
         }
         for request in [libc::TIOCSTI, libc::TIOCLINUX] {
-            let found = judged(ARCHITECTURE, libc::SYS_ioctl as u32, [0, request as u32]);
+            let found = execute(ARCHITECTURE, libc::SYS_ioctl as u32, [0, request as u32]);
             assert_eq!(found, errno(libc::EPERM));
         }
-        let size = judged(
+        let size = execute(
             ARCHITECTURE,
             libc::SYS_ioctl as u32,
             [0, libc::TIOCGWINSZ as u32],

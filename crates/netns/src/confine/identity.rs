@@ -9,25 +9,27 @@ use rustix::thread::{
 };
 use std::fs;
 
-/// What the confined program is to itself: an ordinary user. Chromium refuses to be root.
+/// The user id that the confined program sees: an ordinary user's, because Chromium refuses to run
+/// as root.
 const INNER_ID: u32 = 1000;
 
-/// Whom a confined program is to the machine, as ids of the caller's user namespace.
+/// The identity of a confined program on the machine, as ids of the caller's user namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// The user's number.
+    /// The user id.
     pub user: u32,
-    /// The group's number.
+    /// The group id.
     pub group: u32,
 }
 
 impl Identity {
-    /// The caller itself, which makes a user namespace of its own, or has the rights of one that has
-    /// but one user.
+    /// Returns the caller's own identity, for a caller that creates a user namespace or is in one
+    /// with only one user.
     ///
     /// # Errors
-    /// With root's rights over the machine, or over a container in which there are other users.
-    pub fn of_caller() -> Result<Self, Error> {
+    ///
+    /// Fails for root of the machine, or of a container in which there are other users.
+    pub fn from_caller() -> Result<Self, Error> {
         let map = fs::read_to_string("/proc/self/uid_map")
             .map_err(|e| Error::new("read /proc/self/uid_map", e))?;
         if is_privileged() && !has_one_user(&map) {
@@ -42,7 +44,7 @@ impl Identity {
 
     /// Maps the inner user of `child`'s user namespace to this identity.
     pub(super) fn write_maps(self, child: i32) -> Result<(), Error> {
-        // Where the outer namespace forbids it (an ordinary user's), it is denied already.
+        // Where the outer namespace forbids it (an ordinary user's), setgroups is already denied.
         let _ = fs::write(format!("/proc/{child}/setgroups"), "deny");
         for (file, outer) in [("uid_map", self.user), ("gid_map", self.group)] {
             let path = format!("/proc/{child}/{file}");
@@ -57,20 +59,21 @@ impl Identity {
         Ok(())
     }
 
-    /// A group of the caller's must not open a file to the program; ordinary users cannot leave theirs.
+    /// Drops the caller's supplementary groups, which could open files to the program; ordinary
+    /// users cannot drop theirs.
     pub(super) fn leave_groups(self) {
         let _ = set_thread_groups(&[]);
     }
 
-    /// Becomes the inner user without any capability, now or by executing a file.
+    /// Switches to the inner user without any capability, now or after executing a file.
     pub(super) fn become_inner_user(self) -> Result<(), Error> {
         leave_bounding_set();
         set_ids(INNER_ID, INNER_ID)?;
         drop_capabilities()
     }
 
-    /// Process 1 has built its view and needs no right any more.
-    pub(super) fn give_up_rights_as_first_process(self) -> Result<(), Error> {
+    /// Drops the privileges of process 1, which has built its view.
+    pub(super) fn drop_privileges_as_first_process(self) -> Result<(), Error> {
         self.leave_groups();
         leave_bounding_set();
         set_ids(self.user, self.group)?;
@@ -78,7 +81,7 @@ impl Identity {
     }
 }
 
-/// Makes a caller without root's rights root of a user namespace in which nobody else exists.
+/// Makes a caller without root privileges root of a user namespace in which it is the only user.
 pub(super) fn become_root_of_own_namespace() -> Result<(), Error> {
     if is_privileged() {
         return Ok(());
@@ -95,7 +98,7 @@ fn has_one_user(map: &str) -> bool {
     map.lines().count() == 1 && map.split_whitespace().nth(2) == Some("1")
 }
 
-/// Of the calling thread, which is the process's only one.
+/// Sets the ids of the calling thread, which is the process's only one.
 fn set_ids(user: u32, group: u32) -> Result<(), Error> {
     let (uid, gid) = (Uid::from_raw(user), Gid::from_raw(group));
     set_thread_res_gid(gid, gid, gid)
@@ -103,9 +106,10 @@ fn set_ids(user: u32, group: u32) -> Result<(), Error> {
     set_thread_res_uid(uid, uid, uid).map_err(|e| Error::new(format!("become user {user}"), e))
 }
 
-/// No file can bring a capability back. It takes a right that `set_ids` may end.
+/// Empties the bounding set, so that no file can restore a capability. Needs a capability that
+/// `set_ids` may drop.
 fn leave_bounding_set() {
-    // More than any kernel has (41 in Linux 6.18); the first that it does not have ends the loop.
+    // More than any kernel has (41 in Linux 6.18); the first unknown one ends the loop.
     for bit in 0..u64::BITS {
         if remove_capability_from_bounding_set(CapabilitySet::from_bits_retain(1 << bit)).is_err() {
             break;
@@ -130,7 +134,7 @@ mod tests {
     use super::has_one_user;
 
     #[test]
-    fn a_namespace_of_one_user_is_told_from_a_containers() {
+    fn a_namespace_of_one_user_is_distinguished_from_a_containers() {
         assert!(has_one_user("         0       1000          1\n"));
         assert!(!has_one_user("         0          0 4294967295\n"));
         assert!(!has_one_user("0 1000 1\n1 100000 65536\n"));

@@ -1,13 +1,13 @@
-//! Programs that may be hostile (a browser with a stranger's page, somebody's server) under a user
-//! of their own, in namespaces of their own, with a view of the system and nothing else.
+//! Confines programs that may be hostile (a browser with an untrusted page, a third-party server):
+//! they run as a separate user, in separate namespaces, with only a view of the system.
 //!
-//! Three processes: the caller waits; process 1 of the new process namespace builds the view of the
-//! file system while it still has the lab's rights, then gives them up and waits too; its child
-//! enters a user namespace *below* the one that owns the view, so that whatever rights a program
-//! gains in a user namespace, they are none over these mounts.
+//! There are three processes: the caller waits; process 1 of the new process namespace builds the
+//! view of the file system while it still has the lab's privileges, then drops them and waits too;
+//! its child enters a user namespace *below* the one that owns the view, so that capabilities that
+//! a program gains in a user namespace do not apply to these mounts.
 //!
-//! The root is changed by `pivot_root`, never by `chroot`: the kernel lets nobody make a user
-//! namespace in a `chroot` (user_namespaces(7)), and browsers build their own sandboxes with one.
+//! The root is changed by `pivot_root`, never by `chroot`: the kernel refuses user namespaces in a
+//! `chroot` (user_namespaces(7)), and browsers build their own sandboxes with them.
 
 mod filter;
 mod identity;
@@ -34,31 +34,33 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 pub use view::View;
 
-/// What a confined program's machine is called: the host's own name is nobody's business.
+/// The host name in the confined namespace, which hides the real one.
 const HOST: &str = "lab";
 
-/// The status of a command that cannot be started, as a shell reports it.
+/// The exit status if a command cannot be started, as in shells.
 const EXIT_NOT_STARTED: i32 = 127;
 
-/// Processes and threads of one confined program at once. Chromium has some 300 for a page of ten
+/// The most processes and threads of one confined program. Chromium has some 300 for a page of ten
 /// sites, Firefox 600.
 const PROCESSES_MAX: u64 = 4096;
 
-/// What the folders of the view are made under, whatever the caller's is: its user has to pass them.
+/// The umask for the folders of the view, whatever the caller's is: the confined user has to
+/// traverse them.
 const UMASK: Mode = Mode::from_raw_mode(0o022);
 
-/// Runs `command` confined and returns its exit status, or 128 plus the signal that ended it.
-/// Of the caller's descriptors it gets the first three and `descriptors` after them: an open folder
-/// of the host's would lead out of the view.
+/// Runs `command` confined and returns its exit status, or 128 plus the signal that ended it. It
+/// inherits the caller's first three descriptors and `descriptors` after them; further ones are
+/// closed, because an open folder of the host would lead out of the view.
 ///
 /// It ends with the caller's parent at the latest. The caller must have one thread and may not use
 /// its own namespaces for anything else.
 ///
-/// With root's rights `identity` is an unprivileged user; without, the caller first becomes root of a
-/// user namespace in which only it exists, unless it is that in a lab already.
+/// With root privileges `identity` is an unprivileged user; without them, the caller first becomes
+/// root of a user namespace in which it is the only user, unless it already is in a lab.
 ///
 /// # Errors
-/// Where the kernel refuses a step, with the step; nothing is left behind.
+///
+/// Fails if the kernel refuses a step, and names the step; nothing is left behind.
 pub fn run(
     identity: Identity,
     view: &View,
@@ -80,7 +82,7 @@ pub fn run(
         close_all_above_errors();
         return sandbox::supervise(pid);
     }
-    let status = first_process(&caller, identity, view, descriptors, &directory, command)
+    let status = run_first_process(&caller, identity, view, descriptors, &directory, command)
         .unwrap_or_else(|error| {
             eprintln!("eyelevel-lab: {error}");
             EXIT_NOT_STARTED
@@ -88,8 +90,8 @@ pub fn run(
     std::process::exit(status)
 }
 
-/// What process 1 does: the view, the child, and the end of all rights.
-fn first_process(
+/// Runs process 1: builds the view, starts the child, and drops all privileges.
+fn run_first_process(
     caller: &Caller,
     identity: Identity,
     view: &View,
@@ -99,35 +101,35 @@ fn first_process(
 ) -> Result<i32, Error> {
     caller.die_with_it()?;
     sethostname(HOST.as_bytes()).map_err(|e| Error::new("name a confined program's machine", e))?;
-    let of_caller = umask(UMASK);
+    let from_caller = umask(UMASK);
     view.enter()?;
-    umask(of_caller);
+    umask(from_caller);
     let (mut from_parent, mut to_child) = pipe().map_err(|e| Error::new("make a pipe", e))?;
     let (mut from_child, mut to_parent) = pipe().map_err(|e| Error::new("make a pipe", e))?;
     let child = sandbox::fork(0, "start a confined program")?;
     if child == 0 {
         drop((to_child, from_child));
         return become_program(identity, descriptors, directory, command, || {
-            say(&mut to_parent)?;
-            hear(&mut from_parent)
+            send_ready(&mut to_parent)?;
+            await_ready(&mut from_parent)
         });
     }
     drop((to_parent, from_parent));
-    // The child stands in its user namespace, or has said why not and ended.
-    if hear(&mut from_child).is_ok() {
+    // The child is in its user namespace, or has reported why not and ended.
+    if await_ready(&mut from_child).is_ok() {
         identity.write_maps(child)?;
-        let _ = say(&mut to_child);
+        let _ = send_ready(&mut to_child);
     }
     drop((to_child, from_child));
-    identity.give_up_rights_as_first_process()?;
-    // Another user's process has lost the bond.
+    identity.drop_privileges_as_first_process()?;
+    // Changing the user resets the parent-death signal.
     caller.die_with_it()?;
     close_all_above_errors();
     Ok(wait_as_first_process(child))
 }
 
-/// The process that waits, held from before the other's beginning: who was killed sooner than the
-/// other asked to die with it would be survived. Nobody sees his parent's number from process 1.
+/// The waiting caller, opened before process 1 starts: it might otherwise be killed before process
+/// 1 has set its parent-death signal, and process 1 cannot see its parent's number.
 struct Caller(OwnedFd);
 
 impl Caller {
@@ -165,7 +167,7 @@ fn become_program(
     )?;
     be_mapped().map_err(|e| Error::new("wait for the maps of a user namespace", e))?;
     identity.become_inner_user()?;
-    bound_processes()?;
+    limit_processes()?;
     sandbox::die_with_parent()?;
     if std::env::set_current_dir(directory).is_err() {
         std::env::set_current_dir("/").map_err(|e| Error::new("enter /", e))?;
@@ -177,10 +179,10 @@ fn become_program(
         .remedy("it sees the system alone, and the paths that are named for it: an external server has `paths`"))
 }
 
-/// Bounds the processes and threads that the program may have at once. Set inside its user namespace,
-/// since the kernel counts them there by themselves from Linux 5.14 on; before that all of the user's
-/// labs were counted as one, and nothing is bounded.
-fn bound_processes() -> Result<(), Error> {
+/// Limits the processes and threads of the program. Set inside its user namespace, where the kernel
+/// counts them separately from Linux 5.14 on; before that all of the user's labs count together, so
+/// no limit is set.
+fn limit_processes() -> Result<(), Error> {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     if !counts_by_namespace(&release) {
         return Ok(());
@@ -190,7 +192,7 @@ fn bound_processes() -> Result<(), Error> {
         maximum: Some(PROCESSES_MAX),
     };
     match setrlimit(Resource::Nproc, bound) {
-        // A lower bound of the caller's stays.
+        // A lower limit of the caller's stays.
         Ok(()) | Err(Errno::PERM) => Ok(()),
         Err(error) => Err(Error::new("bound a confined program's processes", error)),
     }
@@ -203,9 +205,9 @@ fn counts_by_namespace(release: &str) -> bool {
     matches!((major, minor), (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= (5, 14))
 }
 
-/// Waits for `child` and buries orphans meanwhile; everything else ends with this process.
+/// Waits for `child` and reaps orphans meanwhile; everything else ends with this process.
 fn wait_as_first_process(child: i32) -> i32 {
-    sandbox::pass_signals_to(child);
+    sandbox::forward_signals_to(child);
     loop {
         match retry_on_intr(|| wait(WaitOptions::empty())) {
             Ok(Some((pid, status))) if pid.as_raw_pid() == child => {
@@ -217,7 +219,8 @@ fn wait_as_first_process(child: i32) -> i32 {
     }
 }
 
-/// The browser's pipes must be nobody's but its own, so that their end tells of its end.
+/// Closes all descriptors above standard error: only the browser may hold its pipes, so that their
+/// end shows its end.
 fn close_all_above_errors() {
     // SAFETY: nothing in this process uses a descriptor above 2 from here on.
     unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
@@ -233,11 +236,11 @@ fn close_on_exec(first: u32) -> Result<(), Error> {
     .map(drop)
 }
 
-fn say(to: &mut PipeWriter) -> io::Result<()> {
+fn send_ready(to: &mut PipeWriter) -> io::Result<()> {
     to.write_all(b".")
 }
 
-fn hear(from: &mut PipeReader) -> io::Result<()> {
+fn await_ready(from: &mut PipeReader) -> io::Result<()> {
     from.read_exact(&mut [0])
 }
 

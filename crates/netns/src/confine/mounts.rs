@@ -1,5 +1,5 @@
-//! The kernel's calls for mounts: trees and file systems are held by a descriptor until they get
-//! their place, so that no path is looked up twice (open_tree(2), fsopen(2), move_mount(2)).
+//! System calls for mounts: trees and file systems are held by a descriptor until they are
+//! attached, so that no path is looked up twice (open_tree(2), fsopen(2), move_mount(2)).
 
 use crate::Error;
 use crate::error::check;
@@ -21,13 +21,14 @@ pub(super) const MOUNT_DEVICE: MountAttrFlags =
     MountAttrFlags::MOUNT_ATTR_NOSUID.union(MountAttrFlags::MOUNT_ATTR_NOEXEC);
 pub(super) const MOUNT_PROC: MountAttrFlags = READ_WRITE.union(MountAttrFlags::MOUNT_ATTR_NOEXEC);
 
-/// No change here reaches the caller's mounts, nor theirs us.
+/// Makes all mounts private, so that changes here and in the caller's namespace do not affect each
+/// other.
 pub(super) fn make_private() -> Result<(), Error> {
     let flags = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
     mount_change("/", flags).map_err(|e| Error::new("keep mounts private", e))
 }
 
-/// A copy of the mounts at `path`, not yet anywhere, with more attributes.
+/// Clones the mounts at `path` as a detached tree, with additional attributes.
 pub(super) fn clone_tree(path: &Path, attributes: MountAttrFlags) -> Result<OwnedFd, Error> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
@@ -57,7 +58,7 @@ pub(super) fn clone_tree(path: &Path, attributes: MountAttrFlags) -> Result<Owne
     Ok(mount)
 }
 
-/// A new file system with these settings, not yet anywhere.
+/// Creates a detached file system with these settings.
 pub(super) fn new_file_system(
     kind: &CStr,
     settings: &[(&CStr, &CStr)],
@@ -80,17 +81,17 @@ pub(super) fn new_file_system(
     })
 }
 
-/// Puts a mount that is nowhere at `place`.
+/// Attaches a detached mount at `place`.
 pub(super) fn attach(mount: &OwnedFd, place: &Path) -> Result<(), Error> {
     let from_descriptor = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
     move_mount(mount, c"", CWD, place, from_descriptor)
         .map_err(|e| Error::new(format!("mount {}", place.display()), e))
 }
 
-/// Makes the working directory, a mount, the root, read-only itself, and lets go of the old one.
+/// Makes the working directory, a mount, the new root, read-only itself, and detaches the old root.
 pub(super) fn pivot() -> Result<(), Error> {
     pivot_root(".", ".").map_err(|e| Error::new("change the root of a confined program", e))?;
-    // The old root lies over the new one now.
+    // The old root is now mounted over the new one.
     unmount(".", UnmountFlags::DETACH).map_err(|e| Error::new("let go of the old root", e))?;
     let flags = MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
     mount_remount("/", flags, c"").map_err(|e| Error::new("make the new root read-only", e))?;

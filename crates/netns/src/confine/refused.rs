@@ -1,16 +1,16 @@
-//! The system calls that a confined program is refused, with the reason of each group.
+//! The system calls that a confined program is refused, with the reason for each group.
 //!
-//! It is a list of what is refused among the calls that were judged, since any browser and anybody's
-//! server must run; calls newer than those are unknown to this list, so they do not exist. What a
-//! browser's own sandbox calls (`clone`, `unshare`, `chroot`, `capset`, `seccomp`, `prctl`) is let
-//! through: rights gained in a further user namespace are none over anything outside of it.
+//! The list names refused calls among those that were reviewed, because any browser and third-party
+//! server must run; newer calls are not in the list and fail as unimplemented. Calls of a browser's
+//! own sandbox (`clone`, `unshare`, `chroot`, `capset`, `seccomp`, `prctl`) are allowed:
+//! capabilities in a nested user namespace do not apply outside it.
 
 use libc::c_long;
 
-/// `mseal`, Linux 6.10: the newest call that was judged.
-pub(super) const NEWEST_JUDGED: u32 = 462;
+/// The newest call that was reviewed: `mseal`, Linux 6.10.
+pub(super) const NEWEST_REVIEWED: u32 = 462;
 
-/// Calls that are refused, and the error that says so.
+/// Refused calls, and the error that they return.
 pub(super) struct Refused {
     pub error: i32,
     pub calls: &'static [c_long],
@@ -18,7 +18,7 @@ pub(super) struct Refused {
 
 pub(super) const REFUSED: &[Refused] = &[
     Refused {
-        // Other processes are nobody's to read, write or steer.
+        // No access to other processes: reading, writing or controlling them.
         error: libc::EPERM,
         calls: &[
             libc::SYS_ptrace,
@@ -54,17 +54,19 @@ pub(super) const REFUSED: &[Refused] = &[
         ],
     },
     Refused {
-        // A lab's cores are given to it; on others it would disturb other labs and the lab's own path.
+        // A lab's cores are assigned to it; on others it would disturb other labs and the lab's own
+        // path.
         error: libc::EPERM,
         calls: &[libc::SYS_sched_setaffinity],
     },
     Refused {
-        // A namespace may be made, another's never joined.
+        // Namespaces may be created but not joined.
         error: libc::EPERM,
         calls: &[libc::SYS_setns],
     },
     Refused {
-        // Parts of the kernel with many holes of late that neither browsers nor servers need.
+        // Kernel subsystems with many recent vulnerabilities that neither browsers nor servers
+        // need.
         error: libc::EPERM,
         calls: &[
             libc::SYS_bpf,
@@ -76,7 +78,7 @@ pub(super) const REFUSED: &[Refused] = &[
         ],
     },
     Refused {
-        // The same, and its calls pass by this very filter. Event loops fall back to epoll.
+        // Also vulnerable, and its operations bypass this filter. Event loops fall back to epoll.
         error: libc::ENOSYS,
         calls: &[
             libc::SYS_io_uring_setup,
@@ -85,7 +87,7 @@ pub(super) const REFUSED: &[Refused] = &[
         ],
     },
     Refused {
-        // The machine is not the program's: modules, clocks, names, power, accounting, log.
+        // No control over the machine: modules, clocks, names, power, accounting, log.
         error: libc::EPERM,
         calls: &[
             libc::SYS_init_module,
@@ -108,7 +110,7 @@ pub(super) const REFUSED: &[Refused] = &[
     },
     #[cfg(target_arch = "x86_64")]
     Refused {
-        // Ports, segments and calls of other days.
+        // Ports, segments and obsolete calls.
         error: libc::EPERM,
         calls: &[
             libc::SYS_ioperm,
@@ -123,8 +125,8 @@ pub(super) const REFUSED: &[Refused] = &[
     },
 ];
 
-/// Families of sockets; of the others one (vsock) leaves every network namespace, the rest are
-/// seldom used parts of the kernel.
+/// The allowed socket families. Of the others, vsock leaves every network namespace, and the rest
+/// are rarely used parts of the kernel.
 pub(super) const FAMILIES: &[i32] = &[
     libc::AF_UNIX,
     libc::AF_INET,
@@ -132,5 +134,5 @@ pub(super) const FAMILIES: &[i32] = &[
     libc::AF_NETLINK,
 ];
 
-/// Requests to a terminal that type for its user.
+/// Terminal requests that inject input for the terminal's user.
 pub(super) const TERMINAL_REQUESTS: &[libc::c_ulong] = &[libc::TIOCSTI, libc::TIOCLINUX];

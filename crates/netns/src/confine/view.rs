@@ -1,5 +1,5 @@
-//! What a confined program sees of the file system: the system, read-only, the paths that were
-//! named for it, and folders of its own for everything else.
+//! A confined program's view of the file system: the system, read-only, the paths that were given
+//! to it, and private folders for everything else.
 
 use super::mounts::{
     MOUNT_DEVICE, MOUNT_PROC, READ_ONLY, READ_WRITE, attach, clone_tree, make_private,
@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 
-/// Folders and links of the system. What is not there is left out.
+/// Folders and links of the system; absent ones are left out.
 const SYSTEM: &[&str] = &[
     "/bin",
     "/sbin",
@@ -28,15 +28,15 @@ const SYSTEM: &[&str] = &[
     "/var/cache/fontconfig",
 ];
 
-/// Devices without a memory or a user behind them.
+/// Devices without memory or a user behind them.
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
 
-/// Folders of its own in which everybody may write.
+/// Private folders that every user may write to.
 const OWN_FOLDERS: &[&str] = &["/tmp", "/var/tmp", "/run", "/dev/shm"];
 
-/// All of these folders together: they are memory, and without a bound a page could take half of the
-/// machine's in each lab. A browser's profile is not among them, and the shared memory of a page of
-/// many large pictures is a third of this.
+/// The limits of the private folders together: they are in memory, and an unlimited page could use
+/// half of the machine's in each lab. A browser's profile is not among them, and the shared memory
+/// of a page of many large images is a third of this.
 const OWN_BOUNDS: &[(&CStr, &CStr)] = &[(c"size", c"1G"), (c"nr_inodes", c"100k")];
 
 /// Links that every system has.
@@ -48,18 +48,18 @@ const OWN_LINKS: &[(&str, &str)] = &[
     ("/var/run", "/run"),
 ];
 
-/// Files by which names are found. A lab has bound its own over them, perhaps through a link into
-/// a folder that the program does not see.
+/// The files for name resolution. A lab has bound its own over them, perhaps through a link into a
+/// folder outside the view.
 const NAME_FILES: &[&str] = &["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf"];
 
-/// Who uses this machine, and which one it is, are nobody's business: their contents in the view.
+/// Replaced files, which would reveal the machine and its users, with their contents in the view.
 const OWN_FILES: &[(&str, &str)] = &[
     (
         "/etc/passwd",
         "root:x:0:0::/:/bin/sh\nbrowser:x:1000:1000::/tmp:/bin/sh\n",
     ),
     ("/etc/group", "root:x:0:\nbrowser:x:1000:\n"),
-    // Copies of earlier days, and whose ids are whose.
+    // Backups, and the ranges of subordinate ids.
     ("/etc/passwd-", ""),
     ("/etc/group-", ""),
     ("/etc/subuid", ""),
@@ -76,10 +76,10 @@ const OWN_FILES: &[(&str, &str)] = &[
 
 const LINKS_MAX: usize = 8;
 
-/// Where the new root is put together. The old view of processes is covered by it.
+/// The folder in which the new root is assembled. It covers the old view of processes.
 const STAGE: &str = "/proc";
 
-/// Paths beyond the system's.
+/// Paths to include besides the system's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
     /// Absolute paths of folders and files that the program may change.
@@ -89,8 +89,8 @@ pub struct View {
 }
 
 impl View {
-    /// Replaces the calling process's root by the view. The process must stand in mount and process
-    /// namespaces of its own, as process 1, with the right to mount in them.
+    /// Replaces the calling process's root by the view. The process must be process 1 in separate
+    /// mount and process namespaces, with the capability to mount in them.
     pub(super) fn enter(&self) -> Result<(), Error> {
         make_private()?;
         let sources = self.sources()?;
@@ -98,7 +98,8 @@ impl View {
             .iter()
             .filter_map(|&path| Some((path, fs::read_to_string(path).ok()?)))
             .collect::<Vec<_>>();
-        // While the old one is there: whoever has no full view of /proc may not make a new one.
+        // Mounted while the old one is visible: the kernel requires a full view of /proc for a new
+        // one.
         let proc = new_file_system(c"proc", &[], MOUNT_PROC).map_err(|e| {
             e.remedy("a container that hides parts of /proc forbids it: see `eyelevel doctor`")
         })?;
@@ -107,21 +108,22 @@ impl View {
         std::env::set_current_dir(STAGE).map_err(|e| Error::new("enter the new root", e))?;
         set_mode(Path::new("."), 0o755)?;
         for own in OWN_FOLDERS {
-            make_folder(&inside(Path::new(own)))?;
-            set_mode(&inside(Path::new(own)), 0o1777)?;
-            // A mount of its own: the root around it becomes read-only in the end.
-            let mount = clone_tree(&inside(Path::new(own)), READ_WRITE)?;
-            attach(&mount, &inside(Path::new(own)))?;
+            make_folder(&relative_to_new_root(Path::new(own)))?;
+            set_mode(&relative_to_new_root(Path::new(own)), 0o1777)?;
+            // A separate mount, because the root around it becomes read-only in the end.
+            let mount = clone_tree(&relative_to_new_root(Path::new(own)), READ_WRITE)?;
+            attach(&mount, &relative_to_new_root(Path::new(own)))?;
         }
         for (path, source) in &sources {
-            source.put(path)?;
+            source.attach_at(path)?;
         }
         for (link, target) in OWN_LINKS {
             make_parent(Path::new(link))?;
-            symlink(target, inside(Path::new(link))).map_err(|e| Error::new(*link, e))?;
+            symlink(target, relative_to_new_root(Path::new(link)))
+                .map_err(|e| Error::new(*link, e))?;
         }
-        make_folder(&inside(Path::new("/proc")))?;
-        attach(&proc, &inside(Path::new("/proc")))?;
+        make_folder(&relative_to_new_root(Path::new("/proc")))?;
+        attach(&proc, &relative_to_new_root(Path::new("/proc")))?;
         hide_settings()?;
         for (path, content) in &names {
             write_over(Path::new(path), content)?;
@@ -151,13 +153,13 @@ impl View {
                 sources.push((path.clone(), Source::open(path, attributes)?));
             }
         }
-        // An outer path would cover the inner one.
+        // Mounting an outer path later would cover the inner one.
         sources.sort_by_key(|(path, _)| path.components().count());
         Ok(sources)
     }
 }
 
-/// Something of the old root, held while its place in the new one is made.
+/// A source from the old root, held until it is attached in the new one.
 enum Source {
     Tree { mount: OwnedFd, is_folder: bool },
     Link(PathBuf),
@@ -172,9 +174,9 @@ impl Source {
         Ok(Self::Tree { mount, is_folder })
     }
 
-    /// Puts it at `path` of the new root, which is the working directory.
-    fn put(&self, path: &Path) -> Result<(), Error> {
-        let place = inside(path);
+    /// Attaches the source at `path` of the new root, which is the working directory.
+    fn attach_at(&self, path: &Path) -> Result<(), Error> {
+        let place = relative_to_new_root(path);
         match self {
             Self::Link(target) => {
                 make_parent(path)?;
@@ -193,24 +195,24 @@ impl Source {
     }
 }
 
-/// Settings of the kernel can be read only. In an ordinary user's lab the program's user owns those of
-/// the network namespace.
+/// Makes kernel settings read-only. In an ordinary user's lab the program's user owns those of the
+/// network namespace.
 fn hide_settings() -> Result<(), Error> {
-    let settings = inside(Path::new("/proc/sys"));
+    let settings = relative_to_new_root(Path::new("/proc/sys"));
     attach(&clone_tree(&settings, READ_ONLY)?, &settings)
 }
 
-/// Lets `content` stand at `path` of the new root: over a file that is there, and at the end of a
-/// link that leads into an own folder. Where nothing could be read it stays away.
+/// Replaces the file at `path` of the new root by `content`, also at the end of a link that leads
+/// into a private folder. Unreadable files stay absent.
 fn write_over(path: &Path, content: &str) -> Result<(), Error> {
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {
-        match fs::read_link(inside(&path)) {
-            Ok(target) => path = normal(&path.parent().unwrap_or(&path).join(target)),
+        match fs::read_link(relative_to_new_root(&path)) {
+            Ok(target) => path = normalize(&path.parent().unwrap_or(&path).join(target)),
             Err(_) => break,
         }
     }
-    let place = inside(&path);
+    let place = relative_to_new_root(&path);
     if place.is_file() {
         let own = PathBuf::from("./tmp/.own");
         make_file(&own, content)?;
@@ -224,13 +226,13 @@ fn write_over(path: &Path, content: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// The place of an absolute path below the new root, which is the working directory.
-fn inside(path: &Path) -> PathBuf {
+/// Returns the position of an absolute path below the new root, which is the working directory.
+fn relative_to_new_root(path: &Path) -> PathBuf {
     Path::new(".").join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// The path without `.` and `..`, which lead nowhere above the root.
-fn normal(path: &Path) -> PathBuf {
+/// Normalises a path: resolves `.` and `..`, which never lead above the root.
+fn normalize(path: &Path) -> PathBuf {
     let mut normal = PathBuf::from("/");
     for part in path.components() {
         match part {
@@ -243,7 +245,7 @@ fn normal(path: &Path) -> PathBuf {
 }
 
 fn make_parent(path: &Path) -> Result<(), Error> {
-    make_folder(&inside(path.parent().unwrap_or(path)))
+    make_folder(&relative_to_new_root(path.parent().unwrap_or(path)))
 }
 
 fn make_folder(place: &Path) -> Result<(), Error> {
@@ -272,13 +274,16 @@ mod tests {
 
     #[test]
     fn a_links_target_never_leaves_the_root() {
-        let of = |path: &str| normal(Path::new(path));
+        let of = |path: &str| normalize(Path::new(path));
         assert_eq!(
             of("/etc/../run/resolve/stub.conf"),
             Path::new("/run/resolve/stub.conf")
         );
         assert_eq!(of("/../../etc/./hosts"), Path::new("/etc/hosts"));
-        assert_eq!(inside(&of("/etc/hosts")), Path::new("./etc/hosts"));
+        assert_eq!(
+            relative_to_new_root(&of("/etc/hosts")),
+            Path::new("./etc/hosts")
+        );
     }
 
     #[test]

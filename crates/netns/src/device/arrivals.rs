@@ -1,31 +1,32 @@
-//! When packets entered a device, for whoever reads them later.
+//! The times when packets entered a device, for packets that are read later.
 
-use crate::device::packet_ring::{HEAD_BYTES, PacketRing, Seen};
+use crate::device::packet_ring::{HEAD_BYTES, PacketHead, PacketRing};
 use crate::wall_clock::WallClock;
 use eyelevel_units::Instant;
 use std::collections::VecDeque;
 
-/// Two processors may hand packets over at once, and so write them down in another order.
-const LOOK_AHEAD: usize = 32;
-/// So many packets in a row without a stamp near, and all that is written down is looked through: the
-/// device has dropped more packets than are looked ahead.
+/// The search distance for a packet: two processors may enqueue packets at once and record them in
+/// another order.
+const SEARCH_DISTANCE: usize = 32;
+/// The number of consecutive packets without a nearby record after which all records are searched:
+/// the device has dropped more packets than the search distance.
 const UNFOUND_MAX: u32 = 32;
-/// Packets that were written down and not read yet, though later ones were, ...
+/// The most records that are kept for packets not read yet, though later ones were.
 const PASSED_MAX: usize = 64;
-/// ... and for how long they are waited for. What the device dropped never comes.
+/// How long such records are kept, because a dropped packet is never read, ns.
 const PASSED_NS_MAX: u64 = 1_000_000_000;
 
-/// What was written down about a device's packets.
-pub(crate) trait Written {
-    /// The packet `ahead` places behind the next, where it has come.
-    fn peek(&self, ahead: usize) -> Option<Seen<'_>>;
-    /// Strikes the next one out. It must have come.
+/// The records of a device's packets.
+pub(crate) trait Records {
+    /// Returns the record `ahead` positions after the next, if it has arrived.
+    fn peek(&self, ahead: usize) -> Option<PacketHead<'_>>;
+    /// Removes the next record, which must have arrived.
     fn take(&mut self);
 }
 
-impl Written for PacketRing {
+impl Records for PacketRing {
     #[inline]
-    fn peek(&self, ahead: usize) -> Option<Seen<'_>> {
+    fn peek(&self, ahead: usize) -> Option<PacketHead<'_>> {
         PacketRing::peek(self, ahead)
     }
 
@@ -35,7 +36,7 @@ impl Written for PacketRing {
     }
 }
 
-/// The stamps of a device's packets. A packet's is the one with its length and first bytes.
+/// The arrival times of a device's packets. A packet is matched by its length and first bytes.
 pub(crate) struct Arrivals<W> {
     written: W,
     clock: WallClock,
@@ -43,7 +44,7 @@ pub(crate) struct Arrivals<W> {
     unfound: u32,
 }
 
-/// A packet that was struck out before it was read.
+/// A record that was removed before its packet was read.
 struct Passed {
     wall_ns: u64,
     length: usize,
@@ -51,7 +52,7 @@ struct Passed {
     head_bytes: usize,
 }
 
-impl<W: Written> Arrivals<W> {
+impl<W: Records> Arrivals<W> {
     pub(crate) fn new(written: W) -> Self {
         Self {
             written,
@@ -61,8 +62,8 @@ impl<W: Written> Arrivals<W> {
         }
     }
 
-    /// To be called before packets are read: keeps the clocks together. A wall clock that was set
-    /// makes what is written down worthless.
+    /// Synchronises the clocks; call it before packets are read. If the wall clock was set, all
+    /// records are discarded.
     pub(crate) fn read_clocks(&mut self) {
         if self.clock.read() {
             while self.written.peek(0).is_some() {
@@ -72,32 +73,32 @@ impl<W: Written> Arrivals<W> {
         }
     }
 
-    /// When the packet that was just read entered the device.
+    /// Returns when the packet that was just read entered the device.
     #[inline]
-    pub(crate) fn of(&mut self, packet: &[u8]) -> Option<Instant> {
+    pub(crate) fn time_of(&mut self, packet: &[u8]) -> Option<Instant> {
         let wall_ns = self.find_passed(packet).or_else(|| self.find(packet))?;
         Some(self.clock.monotonic(wall_ns))
     }
 
-    /// When the packet that waits longest entered the device; none where none waits.
+    /// Returns when the oldest waiting packet entered the device, or `None` if none waits.
     #[inline]
     pub(crate) fn oldest(&self) -> Option<Instant> {
         let seen = self.written.peek(0)?;
         Some(self.clock.monotonic(seen.wall_ns))
     }
 
-    /// The device had nothing to read, though a packet was written down before: it may still be on
-    /// its way from there to here, or it was dropped. Nobody waits for it.
-    pub(crate) fn pass(&mut self) {
+    /// Skips the next record, because the device had nothing to read: the packet may still be in
+    /// transit to the reader, or it was dropped. It no longer counts as waiting.
+    pub(crate) fn skip_next(&mut self) {
         if let Some(seen) = self.written.peek(0) {
             let passed = Passed::of(&seen);
             self.written.take();
-            self.keep(passed);
+            self.push_passed(passed);
         }
     }
 
     fn find_passed(&mut self, packet: &[u8]) -> Option<u64> {
-        let is_it = |passed: &Passed| is_of(&passed.seen(), packet);
+        let is_it = |passed: &Passed| matches(&passed.seen(), packet);
         let place = self.passed.iter().position(is_it)?;
         self.passed.remove(place).map(|passed| passed.wall_ns)
     }
@@ -109,11 +110,11 @@ impl<W: Written> Arrivals<W> {
             let Some(seen) = self
                 .written
                 .peek(ahead)
-                .filter(|_| far || ahead < LOOK_AHEAD)
+                .filter(|_| far || ahead < SEARCH_DISTANCE)
             else {
                 break None;
             };
-            if is_of(&seen, packet) {
+            if matches(&seen, packet) {
                 break Some(seen.wall_ns);
             }
             ahead += 1;
@@ -124,7 +125,7 @@ impl<W: Written> Arrivals<W> {
             self.unfound + 1
         };
         let wall_ns = found?;
-        (0..ahead).for_each(|_| self.pass());
+        (0..ahead).for_each(|_| self.skip_next());
         self.written.take();
         let is_old = |passed: &Passed| passed.wall_ns + PASSED_NS_MAX < wall_ns;
         while self.passed.front().is_some_and(is_old) {
@@ -133,7 +134,7 @@ impl<W: Written> Arrivals<W> {
         Some(wall_ns)
     }
 
-    fn keep(&mut self, passed: Passed) {
+    fn push_passed(&mut self, passed: Passed) {
         if self.passed.len() == PASSED_MAX {
             self.passed.pop_front();
         }
@@ -142,7 +143,7 @@ impl<W: Written> Arrivals<W> {
 }
 
 impl Passed {
-    fn of(seen: &Seen<'_>) -> Self {
+    fn of(seen: &PacketHead<'_>) -> Self {
         let head_bytes = seen.head.len().min(HEAD_BYTES);
         let mut head = [0; HEAD_BYTES];
         head[..head_bytes].copy_from_slice(&seen.head[..head_bytes]);
@@ -154,8 +155,8 @@ impl Passed {
         }
     }
 
-    fn seen(&self) -> Seen<'_> {
-        Seen {
+    fn seen(&self) -> PacketHead<'_> {
+        PacketHead {
             wall_ns: self.wall_ns,
             length: self.length,
             head: &self.head[..self.head_bytes],
@@ -164,7 +165,7 @@ impl Passed {
 }
 
 #[inline]
-fn is_of(seen: &Seen<'_>, packet: &[u8]) -> bool {
+fn matches(seen: &PacketHead<'_>, packet: &[u8]) -> bool {
     seen.length == packet.len() && packet.starts_with(seen.head)
 }
 
@@ -174,14 +175,14 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Packets of a number each, written down at the time of the number.
+    /// Numbered packets, each recorded at the time equal to its number.
     #[derive(Default)]
     struct List(VecDeque<(u64, Vec<u8>)>);
 
-    impl Written for List {
-        fn peek(&self, ahead: usize) -> Option<Seen<'_>> {
+    impl Records for List {
+        fn peek(&self, ahead: usize) -> Option<PacketHead<'_>> {
             let (wall_ns, packet) = self.0.get(ahead)?;
-            Some(Seen {
+            Some(PacketHead {
                 wall_ns: *wall_ns,
                 length: packet.len(),
                 head: &packet[..packet.len().min(HEAD_BYTES)],
@@ -203,7 +204,7 @@ mod tests {
         Arrivals::new(List(written.into_iter().map(|n| (n, packet(n))).collect()))
     }
 
-    /// The time at which it came, without a clock that was ever read.
+    /// Returns the arrival time of a packet, for a clock that was never read.
     fn at(number: u64) -> Option<Instant> {
         Some(Instant::from_nanos(number))
     }
@@ -212,9 +213,12 @@ mod tests {
     fn each_packet_has_its_own_stamp_in_whatever_order() {
         let mut arrivals = arrivals(1..=10);
         for number in [2, 1, 3, 6, 4, 5, 10, 9, 8, 7] {
-            assert_eq!(arrivals.of(&packet(number)), at(number), "{number}");
+            assert_eq!(arrivals.time_of(&packet(number)), at(number), "{number}");
         }
-        assert_eq!((arrivals.oldest(), arrivals.of(&packet(1))), (None, None));
+        assert_eq!(
+            (arrivals.oldest(), arrivals.time_of(&packet(1))),
+            (None, None)
+        );
     }
 
     #[test]
@@ -223,55 +227,55 @@ mod tests {
         for at in [5, 7] {
             arrivals.written.0.push_back((at, packet(0)));
         }
-        arrivals.pass();
-        assert_eq!(arrivals.of(&packet(0)), at(5));
-        assert_eq!(arrivals.of(&packet(0)), at(7));
+        arrivals.skip_next();
+        assert_eq!(arrivals.time_of(&packet(0)), at(5));
+        assert_eq!(arrivals.time_of(&packet(0)), at(7));
     }
 
     #[test]
-    fn neither_another_length_nor_another_byte_will_do() {
+    fn length_and_bytes_must_match() {
         let mut arrivals = arrivals([1]);
         let mut other = packet(1);
         other.push(0);
-        assert_eq!(arrivals.of(&other), None);
+        assert_eq!(arrivals.time_of(&other), None);
         let mut other = packet(1);
         other[HEAD_BYTES - 1] = 1;
-        assert_eq!(arrivals.of(&other), None);
-        assert_eq!(arrivals.of(&packet(1)), at(1));
+        assert_eq!(arrivals.time_of(&other), None);
+        assert_eq!(arrivals.time_of(&packet(1)), at(1));
     }
 
     #[test]
-    fn a_packet_without_a_stamp_takes_nobody_elses() {
+    fn a_packet_without_a_stamp_gets_none() {
         let mut arrivals = arrivals(1..=100);
         for number in 1..=100 {
-            assert_eq!(arrivals.of(&packet(1000 + number)), None);
-            assert_eq!(arrivals.of(&packet(number)), at(number));
+            assert_eq!(arrivals.time_of(&packet(1000 + number)), None);
+            assert_eq!(arrivals.time_of(&packet(number)), at(number));
         }
     }
 
     #[test]
-    fn packets_that_the_device_dropped_are_gone_past() {
+    fn dropped_packets_are_skipped() {
         let mut arrivals = arrivals(1..=5000);
-        let read = (3000..3000 + 200).map(|n| arrivals.of(&packet(n)) == at(n));
+        let read = (3000..3000 + 200).map(|n| arrivals.time_of(&packet(n)) == at(n));
         assert!(read.skip(UNFOUND_MAX as usize).all(|found| found));
         assert!(arrivals.passed.len() <= PASSED_MAX);
-        // They stand in nobody's way, and after a while they are forgotten.
+        // Their records do not block others, and are discarded after a while.
         arrivals
             .written
             .0
             .push_back((9 * SECOND, packet(9 * SECOND)));
-        (0..5000).for_each(|_| arrivals.pass());
-        assert_eq!(arrivals.of(&packet(9 * SECOND)), at(9 * SECOND));
+        (0..5000).for_each(|_| arrivals.skip_next());
+        assert_eq!(arrivals.time_of(&packet(9 * SECOND)), at(9 * SECOND));
         arrivals.written.0.push_back((9 * SECOND + 1, packet(7)));
-        assert_eq!(arrivals.of(&packet(7)), at(9 * SECOND + 1));
+        assert_eq!(arrivals.time_of(&packet(7)), at(9 * SECOND + 1));
         assert!(arrivals.passed.is_empty());
     }
 
     #[test]
-    fn whoever_waits_longest_is_known_without_reading() {
+    fn the_oldest_waiting_packet_is_found_without_reading() {
         let mut arrivals = arrivals([4, 5]);
         assert_eq!(arrivals.oldest(), at(4));
-        arrivals.of(&packet(5));
+        arrivals.time_of(&packet(5));
         assert_eq!(arrivals.oldest(), None);
     }
 }

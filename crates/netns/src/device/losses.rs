@@ -1,14 +1,14 @@
-//! Packets that a namespace lost beside the emulated path, as the kernel counts them: full queues of
-//! its device, of its sockets and of those who read them.
+//! Packets that a namespace lost outside the emulated path, from the kernel's counters: full queues
+//! of its device and of its sockets.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 
-/// By source how many packets were lost.
+/// The number of lost packets by source.
 pub type Lost = BTreeMap<&'static str, u64>;
 
-/// Name of the source, the file below `/proc/net`, and the counters that add up to it.
+/// The sources: name, file below `/proc/net`, and the counters to add up.
 const SOURCES: [(&str, Table, &[&str]); 7] = [
     (
         "udp_receive_buffer",
@@ -35,8 +35,8 @@ const SOURCES: [(&str, Table, &[&str]); 7] = [
     ("memory", Table::Netstat, &["TcpExt:PFMemallocDrop"]),
     ("device", Table::Dev, &[]),
 ];
-/// The place of a device's dropped packets among its counters in `/proc/net/dev`: those that its
-/// namespace handed to it.
+/// The position of transmit drops among a device's counters in `/proc/net/dev`: packets that its
+/// namespace sent to it.
 const DEV_TRANSMIT_DROPPED: usize = 11;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,14 +47,14 @@ enum Table {
     Netstat,
 }
 
-/// The counters of one namespace, which can be read from any other.
+/// The counters of one namespace, readable from any other.
 pub(crate) struct Losses {
     files: Vec<(Table, File)>,
     devices: Vec<String>,
 }
 
 impl Losses {
-    /// Of the calling thread's network namespace and of some devices in it.
+    /// Opens the counters of the calling thread's network namespace and of some devices in it.
     pub(crate) fn open(devices: Vec<String>) -> io::Result<Self> {
         let mut files = Vec::new();
         for (table, name) in [
@@ -64,14 +64,14 @@ impl Losses {
         ] {
             files.push((table, File::open(format!("/proc/thread-self/net/{name}"))?));
         }
-        // Missing where the kernel has no IPv6.
+        // Missing if the kernel has no IPv6.
         if let Ok(file) = File::open("/proc/thread-self/net/snmp6") {
             files.push((Table::Snmp6, file));
         }
         Ok(Self { files, devices })
     }
 
-    /// What was lost since the namespace was made; every source is there.
+    /// Returns the losses since the namespace was created, with every source.
     pub(crate) fn read(&mut self) -> io::Result<Lost> {
         let mut lost: Lost = SOURCES.iter().map(|(name, _, _)| (*name, 0)).collect();
         for (table, file) in &mut self.files {
@@ -87,33 +87,35 @@ impl Losses {
 fn add(lost: &mut Lost, table: Table, text: &str, devices: &[String]) {
     for (name, _, counters) in SOURCES.iter().filter(|(_, of, _)| *of == table) {
         let count: u64 = match table {
-            Table::Dev => devices.iter().map(|name| dropped_by(text, name)).sum(),
-            Table::Snmp6 => counters.iter().map(|name| listed(text, name)).sum(),
-            Table::Snmp | Table::Netstat => counters.iter().map(|name| paired(text, name)).sum(),
+            Table::Dev => devices.iter().map(|name| read_dropped(text, name)).sum(),
+            Table::Snmp6 => counters.iter().map(|name| read_listed(text, name)).sum(),
+            Table::Snmp | Table::Netstat => {
+                counters.iter().map(|name| read_paired(text, name)).sum()
+            }
         };
         *lost.entry(name).or_default() += count;
     }
 }
 
-/// Of a table of devices.
-fn dropped_by(text: &str, device: &str) -> u64 {
+/// Reads a device's drops from a table of devices.
+fn read_dropped(text: &str, device: &str) -> u64 {
     text.lines()
         .filter_map(|line| line.split_once(':'))
         .filter(|(name, _)| name.trim() == device)
         .find_map(|(_, counters)| counters.split_whitespace().nth(DEV_TRANSMIT_DROPPED))
-        .map_or(0, number)
+        .map_or(0, parse_counter)
 }
 
-/// Of lines with a name and a number each.
-fn listed(text: &str, name: &str) -> u64 {
+/// Reads a counter from lines with a name and a number each.
+fn read_listed(text: &str, name: &str) -> u64 {
     text.lines()
         .filter_map(|line| line.split_once(char::is_whitespace))
         .find(|(found, _)| *found == name)
-        .map_or(0, |(_, value)| number(value))
+        .map_or(0, |(_, value)| parse_counter(value))
 }
 
-/// Of pairs of lines, one with names and one with numbers, both after the same word.
-fn paired(text: &str, name: &str) -> u64 {
+/// Reads a counter from pairs of lines, one with names and one with numbers, after the same word.
+fn read_paired(text: &str, name: &str) -> u64 {
     let (word, counter) = name.split_once(':').expect("a word and a name");
     let mut lines = text
         .lines()
@@ -125,11 +127,11 @@ fn paired(text: &str, name: &str) -> u64 {
     let mut counters = names.split_whitespace().zip(values.split_whitespace());
     counters
         .find(|(found, _)| *found == counter)
-        .map_or(0, |(_, value)| number(value))
+        .map_or(0, |(_, value)| parse_counter(value))
 }
 
-/// Counters that a kernel does not have, or shows as no number, count nothing.
-fn number(text: &str) -> u64 {
+/// Parses a counter; a missing or invalid one counts as 0.
+fn parse_counter(text: &str) -> u64 {
     text.trim().parse().unwrap_or(0)
 }
 

@@ -15,8 +15,8 @@ use eyelevel_units::Instant;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// One end of an emulated path: an interface of a namespace whose packets are read and written
-/// whole, a TUN device or, where those are closed to the user, a virtual Ethernet pair.
+/// One end of an emulated path: an interface of a namespace whose packets are read and written as a
+/// whole. It is a TUN device or, if the user may not open that, a virtual Ethernet pair.
 pub struct Device {
     end: End,
     losses: Option<Losses>,
@@ -32,7 +32,9 @@ impl Device {
     /// Creates the interface `name` in the calling thread's network namespace.
     ///
     /// # Errors
-    /// Where neither kind can be made: the error is that of the TUN device, which names the remedy.
+    ///
+    /// Fails if neither kind can be created, with the error of the TUN device, which names the
+    /// remedy.
     pub fn create(name: &str) -> Result<Self, Error> {
         let end = match Tun::create(name) {
             Ok(tun) => End::Tun(tun),
@@ -43,7 +45,7 @@ impl Device {
         Ok(Self { end, losses })
     }
 
-    /// What kind it is, for records: `tun` or `veth`.
+    /// Returns the kind for records: `tun` or `veth`.
     pub fn kind(&self) -> &'static str {
         match self.end {
             End::Tun(_) => "tun",
@@ -51,8 +53,8 @@ impl Device {
         }
     }
 
-    /// The queueing discipline that its namespace's packets pass before they are read, as the kernel says
-    /// it; none of a virtual Ethernet pair, which has none, and where the kernel does not say.
+    /// Returns the queueing discipline before the device, as the kernel reports it; `None` for a
+    /// virtual Ethernet pair, which has none, and if the kernel does not report it.
     pub fn queueing_discipline(&self) -> Option<&str> {
         match &self.end {
             End::Tun(tun) => tun.queueing_discipline(),
@@ -60,13 +62,13 @@ impl Device {
         }
     }
 
-    /// Whether it takes and gives packets that are still to be cut or summed.
+    /// Whether packets may have pending segmentation or checksums.
     pub fn has_offload(&self) -> bool {
         matches!(self.end, End::Tun(_))
     }
 
-    /// Packets that its namespace lost so far beside the emulated path, by source: in the device, on
-    /// their way from it to the reader, in the queues of sockets. None where the kernel does not say.
+    /// Returns the packets that the namespace has lost outside the emulated path, by source: in the
+    /// device, between it and the reader, in socket queues. `None` if the counters cannot be read.
     pub fn lost(&mut self) -> Option<Lost> {
         let mut lost = self.losses.as_mut()?.read().ok()?;
         if let End::Veth(veth) = &mut self.end {
@@ -75,8 +77,8 @@ impl Device {
         Some(lost)
     }
 
-    /// To be called before packets are read: holds the clock of the kernel's stamps against that of
-    /// the lab.
+    /// Synchronises the clock of the kernel's timestamps with the lab's; call it before packets are
+    /// read.
     #[inline]
     pub fn read_clocks(&mut self) {
         match &mut self.end {
@@ -85,7 +87,7 @@ impl Device {
         }
     }
 
-    /// Whether there may be something to read; false costs no system call.
+    /// Whether a packet may be waiting; a false result costs no system call.
     #[inline]
     pub fn may_have_packets(&self) -> bool {
         match &self.end {
@@ -94,8 +96,8 @@ impl Device {
         }
     }
 
-    /// Until when, at most `now`, nothing came that was not read yet, if the packet read last came at
-    /// `latest`. `ready`: there may be more to read.
+    /// Returns the time, at most `now`, until which every arrived packet has been read, if the last
+    /// one read arrived at `latest`. `ready`: a further read may succeed.
     #[inline]
     pub fn all_read_until(&self, now: Instant, latest: Instant, ready: bool) -> Instant {
         match &self.end {
@@ -105,19 +107,19 @@ impl Device {
         }
     }
 
-    /// Reads one packet, its [`crate::OffloadHeader`] before it, into a buffer of at least
-    /// [`crate::READ_BYTES_MAX`]. `Ok(None)`: none is waiting.
+    /// Reads one packet, preceded by its [`crate::OffloadHeader`], into a buffer of at least
+    /// [`crate::READ_BYTES_MAX`]. Returns `Ok(None)` if none is waiting.
     #[inline]
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<ReadPacket>> {
         let read = match &mut self.end {
             End::Tun(tun) => tun.read(buffer)?,
             End::Veth(veth) => veth.read(buffer)?,
         };
-        Ok(read.map(ReadPacket::with_sound_stamp))
+        Ok(read.map(ReadPacket::drop_invalid_stamp))
     }
 
-    /// Hands one packet to the namespace: its offload header first (empty where the device has no
-    /// offload), then its bytes, the IP header in one part.
+    /// Sends one packet to the namespace: its offload header first (empty if the device has no
+    /// offload), then its bytes, with the IP header in one part.
     #[inline]
     pub fn write(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()> {
         match &mut self.end {

@@ -1,5 +1,5 @@
-//! A ring of memory into which the kernel writes the head of each packet that a namespace hands to a
-//! device, with the time at which it did (`PACKET_RX_RING`, packet(7)): reading it is no system call.
+//! A ring buffer into which the kernel writes the head of each packet that a namespace sends to a
+//! device, with a timestamp (`PACKET_RX_RING`, packet(7)). Reading it needs no system call.
 
 use crate::Error;
 use crate::device::packet_socket;
@@ -8,44 +8,47 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// IPv6 and TCP with its options, or IPv6, UDP and 32 bytes of a QUIC packet: what follows its
-/// connection id is encrypted, so no two are alike.
+/// The captured head: IPv6 and TCP with its options, or IPv6, UDP and 32 bytes of a QUIC packet.
+/// What follows a connection id is encrypted, so heads of QUIC packets differ.
 pub(crate) const HEAD_BYTES: usize = 80;
 
-/// Packets that the kernel holds for the emulator before it reads them; only a burst within one
-/// wake-up has to fit, the emulated queue is elsewhere.
+/// The packets that the kernel queues before the emulator reads them. Only a burst within one
+/// wake-up has to fit, because the emulated queue is elsewhere.
 pub(crate) const TRANSMIT_QUEUE_PACKETS: libc::c_int = 20_000;
-/// The kernel's own header and an address stand before the bytes of a packet (`TPACKET2_HDRLEN`).
+/// The size of a frame: the kernel's own header and an address precede the bytes of a packet
+/// (`TPACKET2_HDRLEN`).
 const FRAME_BYTES: usize = 160;
 const BLOCK_BYTES: usize = 1 << 16;
 const FRAMES_A_BLOCK: usize = BLOCK_BYTES / FRAME_BYTES;
-/// A frame for each packet that the device's own queue can hold, and some more.
+/// The number of blocks, with a frame for each packet that the device's own queue can hold, and
+/// some more.
 const BLOCKS: usize = TRANSMIT_QUEUE_PACKETS as usize / FRAMES_A_BLOCK + 2;
 pub(crate) const FRAMES: usize = BLOCKS * FRAMES_A_BLOCK;
 
-/// The head of a packet, and when it came.
+/// The head of a packet, and its arrival time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen<'a> {
-    /// Unix time.
+pub(crate) struct PacketHead<'a> {
+    /// The arrival in Unix time.
     pub wall_ns: u64,
-    /// Bytes of the whole packet.
+    /// The length of the whole packet, bytes.
     pub length: usize,
-    /// The first of them.
+    /// The packet's first bytes.
     pub head: &'a [u8],
 }
 
-/// What a device's packets looked like when they came, in their order.
+/// The heads of a device's packets, in the order of their arrival.
 pub(crate) struct PacketRing {
     socket: OwnedFd,
     memory: NonNull<u8>,
     next: usize,
 }
 
-// SAFETY: the memory is this ring's alone but for the kernel, and nothing in it is bound to a thread.
+// SAFETY: only this ring and the kernel access the memory, and nothing in it is bound to a thread.
 unsafe impl Send for PacketRing {}
 
 impl PacketRing {
-    /// Of the packets that leave the calling thread's network namespace by the device `index`.
+    /// Opens a ring for the packets that leave the calling thread's network namespace through the
+    /// device `index`.
     pub(crate) fn open(index: u32) -> Result<Self, Error> {
         let socket = packet_socket::open()?;
         let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
@@ -86,15 +89,15 @@ impl PacketRing {
         Ok(ring)
     }
 
-    /// The packet `ahead` places behind the next, where it has come.
+    /// Returns the record `ahead` positions after the next, if it has arrived.
     #[inline]
-    pub(crate) fn peek(&self, ahead: usize) -> Option<Seen<'_>> {
+    pub(crate) fn peek(&self, ahead: usize) -> Option<PacketHead<'_>> {
         if ahead >= FRAMES {
             return None;
         }
         let frame = self.frame(self.next + ahead);
         // SAFETY: every frame begins with a `tpacket2_hdr`, whose first member is the status. While
-        // the status is the user's the kernel writes to nothing in the frame.
+        // the status is the user's, the kernel does not write to the frame.
         unsafe {
             let status = AtomicU32::from_ptr(frame.as_ptr().cast());
             if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
@@ -103,7 +106,7 @@ impl PacketRing {
             let header: libc::tpacket2_hdr = frame.as_ptr().cast::<libc::tpacket2_hdr>().read();
             let start = usize::from(header.tp_net).min(FRAME_BYTES);
             let kept = (header.tp_snaplen as usize).min(FRAME_BYTES - start);
-            Some(Seen {
+            Some(PacketHead {
                 wall_ns: u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec),
                 length: header.tp_len as usize,
                 head: std::slice::from_raw_parts(frame.as_ptr().add(start), kept),
@@ -111,12 +114,12 @@ impl PacketRing {
         }
     }
 
-    /// Gives the next packet's place back to the kernel. It must have come.
+    /// Returns the next record's frame to the kernel. The record must have arrived.
     #[inline]
     pub(crate) fn take(&mut self) {
         let frame = self.frame(self.next);
         // SAFETY: as in `peek`; nothing borrowed from the frame is alive, since `self` is borrowed
-        // for itself.
+        // exclusively.
         let status = unsafe { AtomicU32::from_ptr(frame.as_ptr().cast()) };
         status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
         self.next = (self.next + 1) % FRAMES;
@@ -138,7 +141,7 @@ impl Drop for PacketRing {
     }
 }
 
-/// Keeps the head of each packet that goes out by the device, and nothing of what comes in by it.
+/// Returns a filter that keeps the head of each outgoing packet, and nothing of incoming ones.
 fn outgoing_heads() -> [libc::sock_filter; 4] {
     let code = |code: u32, jt, jf, k| libc::sock_filter {
         code: code as u16,

@@ -1,4 +1,4 @@
-//! Sockets that hear every packet of one device (packet(7)).
+//! Sockets that receive every packet of one device (packet(7)).
 
 use crate::Error;
 use crate::error::check;
@@ -6,21 +6,22 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use std::mem::size_of;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// A socket that hears nothing until it is bound, so that no packet of another device can slip in.
+/// Opens a socket that receives nothing until it is bound, so that it never gets packets of other
+/// devices.
 pub(crate) fn open() -> Result<OwnedFd, Error> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     socket_with(AddressFamily::PACKET, SocketType::DGRAM, flags, None)
         .map_err(|e| Error::new("open a packet socket", e))
 }
 
-/// Any socket will do to ask about devices.
+/// Opens a socket for device ioctls; any kind serves.
 pub(crate) fn control_socket() -> Result<OwnedFd, Error> {
     let flags = SocketFlags::CLOEXEC;
     socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None)
         .map_err(|e| Error::new("open a socket", e))
 }
 
-/// Lets it hear the device `index` from now on.
+/// Binds the socket to the device `index`, so that it receives its packets from now on.
 pub(crate) fn listen(socket: &OwnedFd, index: u32) -> Result<(), Error> {
     let address = link_address(index, libc::ETH_P_ALL, [0; 8]);
     // SAFETY: the address outlives the call, the length is its own.

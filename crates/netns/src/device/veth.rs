@@ -10,10 +10,10 @@ use std::io::{self, IoSlice};
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// What the socket may hold before it is read: the kernel caps it, and doubles it for its own use.
+/// The receive buffer of the socket; the kernel caps it, and doubles it for its own use.
 const RECEIVE_BUFFER_BYTES: libc::c_int = 4 << 20;
-/// `SIOCETHTOOL` and its commands (linux/sockios.h, linux/ethtool.h): offloads that would give
-/// this end packets larger than the wire's, or with a checksum still to be filled in.
+/// `SIOCETHTOOL` and its commands (linux/sockios.h, linux/ethtool.h): offloads that would give this
+/// end packets larger than the wire's, or with an incomplete checksum.
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
 const OFFLOADS_OFF: [(u32, &str); 4] = [
     (0x17, "transmit checksums"),
@@ -22,8 +22,8 @@ const OFFLOADS_OFF: [(u32, &str); 4] = [
     (0x24, "generic segmentation"),
 ];
 
-/// One end of the emulated path where `/dev/net/tun` is closed to the user: a pair of virtual
-/// Ethernet devices, of which the namespace uses one and a packet socket reads and writes the other.
+/// One end of the emulated path if the user may not open `/dev/net/tun`: a pair of virtual Ethernet
+/// devices, of which the namespace uses one and a packet socket reads and writes the other.
 pub struct Veth {
     socket: OwnedFd,
     port_index: u32,
@@ -61,7 +61,7 @@ impl Veth {
         Ok(veth)
     }
 
-    /// Packets for which the packet socket had no room so far.
+    /// Returns the number of packets that did not fit into the packet socket's buffer so far.
     pub fn lost(&mut self) -> u64 {
         // SAFETY: all-zero is a valid `tpacket_stats`: it is two numbers.
         let mut counts: libc::tpacket_stats = unsafe { std::mem::zeroed() };
@@ -76,19 +76,19 @@ impl Veth {
                 &raw mut length,
             )
         };
-        // The kernel counts from the last reading on.
+        // The kernel resets the counter on each read.
         if status == 0 {
             self.lost += u64::from(counts.tp_drops);
         }
         self.lost
     }
 
-    /// As [`crate::Device::read_clocks`].
+    /// Like [`crate::Device::read_clocks`].
     pub fn read_clocks(&mut self) {
         self.clock.read();
     }
 
-    /// Reads one packet behind an empty offload header. `Ok(None)`: none is waiting.
+    /// Reads one packet after an empty offload header. Returns `Ok(None)` if none is waiting.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<ReadPacket>> {
         let (header, packet) = buffer.split_at_mut(OFFLOAD_HEADER_BYTES);
         header.fill(0);
@@ -103,8 +103,8 @@ impl Veth {
         }
     }
 
-    /// Hands one packet to the namespace. The first part is its offload header, which must be empty
-    /// and stays here; the second begins with the IP header.
+    /// Sends one packet to the namespace. The first part is its offload header, which must be empty
+    /// and is not sent; the second begins with the IP header.
     pub fn write(&mut self, parts: &[IoSlice<'_>]) -> io::Result<()> {
         let packet = &parts[1..];
         let protocol = match packet[0].first().map(|byte| byte >> 4) {
@@ -129,7 +129,7 @@ impl Veth {
     }
 }
 
-/// The other end of the pair whose first one is `name`.
+/// Returns the name of the other end of the pair whose first one is `name`.
 pub(crate) fn port_name(name: &str) -> String {
     format!("{name}-port")
 }
@@ -143,10 +143,10 @@ impl AsFd for Veth {
 fn packet_socket(port_index: u32) -> Result<OwnedFd, Error> {
     let socket = packet_socket::open()?;
     let bytes = RECEIVE_BUFFER_BYTES;
-    // Beyond the machine's own limit, where this is root of the machine.
+    // Beyond the machine's own limit, if this is root of the machine.
     set_option(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &bytes)
         .or_else(|_| set_option(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, &bytes))?;
-    // What this end sends must not come back to it.
+    // Packets that this end sends must not return to it.
     let on: libc::c_int = 1;
     set_option(&socket, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &on)?;
     set_option(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &on)?;
@@ -162,7 +162,7 @@ struct EthtoolValue {
 
 fn switch_off(control: &OwnedFd, name: &str, command: u32) -> io::Result<()> {
     let mut value = EthtoolValue { command, data: 0 };
-    let mut request = crate::device::tun::named_request(name);
+    let mut request = crate::device::tun::create_request(name);
     request.ifr_ifru.ifru_data = (&raw mut value).cast();
     // SAFETY: `request` and the value that it points to outlive the call.
     let result = unsafe { libc::ioctl(control.as_raw_fd(), SIOCETHTOOL as _, &request) };
@@ -174,8 +174,8 @@ fn switch_off(control: &OwnedFd, name: &str, command: u32) -> io::Result<()> {
 }
 
 fn hardware_address(control: &OwnedFd, name: &str) -> Result<[u8; 8], Error> {
-    let mut request = crate::device::tun::named_request(name);
-    // SAFETY: `request` is a whole ifreq, which the kernel fills in.
+    let mut request = crate::device::tun::create_request(name);
+    // SAFETY: `request` is a complete ifreq, which the kernel fills in.
     let result =
         unsafe { libc::ioctl(control.as_raw_fd(), libc::SIOCGIFHWADDR as _, &mut request) };
     check(result, || format!("read the hardware address of {name}"))?;

@@ -2,7 +2,7 @@ use super::note::{note_agreed, note_extra, note_timeline};
 use super::shared::Shared;
 use super::{Connection, no_ticket, server_name, timed_out, unspecified};
 use crate::http::fetch;
-use crate::kernel::{self, tcp_measured};
+use crate::kernel::{self, read_tcp_info};
 use crate::timeline::{MachineDelay, is_split};
 use crate::tls::{Observed, TICKET_WAIT, TlsStream, client_config};
 use crate::{Failure, FailureClass, Plan, Protocol, Row};
@@ -40,7 +40,7 @@ pub async fn over_tcp(connection: Connection<'_>, row: &mut Row) -> Result<(), F
         return Ok(());
     };
     let _ = tcp.set_nodelay(true);
-    let _ = kernel::ask_for_stamps(tcp.as_fd());
+    let _ = kernel::enable_timestamps(tcp.as_fd());
     let wants_early = row.resumption_offered && plan.early_data && plan.request.is_some();
     // Early data need a ticket that allows them.
     let early = wants_early && tls.early_data().is_some();
@@ -90,7 +90,7 @@ fn tls_connection(connection: &Connection<'_>) -> Result<ClientConnection, Failu
 fn note_tcp(tcp: &TcpStream, began_ns: u64, row: &mut Row) -> u64 {
     let now_ns = kernel::monotonic_ns();
     row.local_port = tcp.local_addr().ok().map(|address| address.port());
-    let measured = tcp_measured(tcp.as_fd());
+    let measured = read_tcp_info(tcp.as_fd());
     row.syn_retransmits = measured.map(|measured| measured.retransmitted);
     row.rtt_us = measured.map(|measured| measured.rtt_us.into());
     let kernel_ns = measured

@@ -209,7 +209,7 @@ async fn query_once(
     };
     let socket = UdpSocket::bind(bound).await?;
     socket.connect(server).await?;
-    let _ = kernel::ask_for_stamps(socket.as_fd());
+    let _ = kernel::enable_timestamps(socket.as_fd());
     socket.send(query_bytes).await?;
     let mut buffer = [0; ANSWER_BYTES_MAX];
     for _ in 0..STRAYS_MAX {

@@ -101,7 +101,7 @@ pub(super) struct Driver<'a> {
 /// The class and a description.
 pub async fn connect(attempt: &QuicAttempt<'_>, outcome: &mut QuicOutcome) -> Result<(), Failure> {
     let local = |error: &dyn ToString| Failure::new(FailureClass::Local, error.to_string());
-    let _ = kernel::ask_for_stamps(attempt.socket.as_fd());
+    let _ = kernel::enable_timestamps(attempt.socket.as_fd());
     let mut endpoint_config = EndpointConfig::default();
     endpoint_config
         .supported_versions(vec![attempt.version])

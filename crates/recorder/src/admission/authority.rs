@@ -1,15 +1,16 @@
-//! Whom a request is for: a client must not name another server than the one that it is sent to.
+//! Checks that a request names only the server that it is sent to.
 
 use http::uri::Authority;
 use http::{Request, header};
 
 use crate::admission::target::Target;
 
-/// Holds every authority that the request names (its URI's, `:authority`, each `Host`) against the
-/// server that it goes to; a request may name none.
+/// Checks every authority that the request names (in its URI, `:authority` and each `Host`) against
+/// the server that it is sent to. It may name none.
 ///
 /// # Errors
-/// The first that is another one, cut to what fits into a sentence.
+///
+/// Returns the first that differs, shortened to fit in a sentence.
 pub fn check_authority<B>(request: &Request<B>, target: &Target) -> Result<(), String> {
     let of_uri = request.uri().authority().map(Authority::as_str);
     let hosts = request.headers().get_all(header::HOST);
@@ -19,7 +20,7 @@ pub fn check_authority<B>(request: &Request<B>, target: &Target) -> Result<(), S
     match of_uri
         .into_iter()
         .chain(of_fields)
-        .find(|named| !is_of(named, target))
+        .find(|named| !names_target(named, target))
     {
         Some(other) => Err(other.chars().take(NAMED_CHARACTERS_MAX).collect()),
         None => Ok(()),
@@ -28,9 +29,9 @@ pub fn check_authority<B>(request: &Request<B>, target: &Target) -> Result<(), S
 
 const NAMED_CHARACTERS_MAX: usize = 100;
 
-/// `HOST` or `HOST:PORT` and not a letter more: a parser of URIs passes over what stands behind the
-/// brackets of an IPv6 address.
-fn is_of(named: &str, target: &Target) -> bool {
+/// Whether `named` is exactly `HOST` or `HOST:PORT` of the target. A URI parser would ignore text
+/// after the brackets of an IPv6 address.
+fn names_target(named: &str, target: &Target) -> bool {
     let with_port = named.rsplit_once(':').filter(|(_, port)| is_port(port));
     let (host, port) = match with_port {
         Some((host, port)) => (host, port.parse().ok()),
@@ -63,7 +64,7 @@ mod tests {
         }
     }
 
-    fn named(uri: &str, hosts: &[&str], target: &Target) -> Result<(), String> {
+    fn check(uri: &str, hosts: &[&str], target: &Target) -> Result<(), String> {
         let mut request = Request::builder().uri(uri);
         for host in hosts {
             request = request.header("host", *host);
@@ -80,7 +81,7 @@ mod tests {
             &["A.Example:443"],
             &["a.example", "a.example"],
         ] {
-            assert_eq!(named("/x", hosts, &secure), Ok(()), "{hosts:?}");
+            assert_eq!(check("/x", hosts, &secure), Ok(()), "{hosts:?}");
         }
         for (hosts, told) in [
             (&["b.example"][..], "b.example"),
@@ -93,17 +94,17 @@ mod tests {
             (&["a.example/x"], "a.example/x"),
             (&[""], ""),
         ] {
-            assert_eq!(named("/x", hosts, &secure), Err(told.to_owned()));
+            assert_eq!(check("/x", hosts, &secure), Err(told.to_owned()));
         }
-        // What stands for a field that is no text is nobody's name.
+        // The replacement character for a field that is not text must not match a host.
         let no_text = target(Scheme::Https, "\u{fffd}", 443);
-        assert!(!is_of("\u{fffd}", &no_text));
-        assert!(named("https://a.example/x", &["b.example"], &secure).is_err());
-        assert!(named("https://b.example/x", &["a.example"], &secure).is_err());
-        assert!(named("https://b.example/x", &[], &secure).is_err());
-        assert!(named("https://a.example/x", &["a.example"], &secure).is_ok());
+        assert!(!names_target("\u{fffd}", &no_text));
+        assert!(check("https://a.example/x", &["b.example"], &secure).is_err());
+        assert!(check("https://b.example/x", &["a.example"], &secure).is_err());
+        assert!(check("https://b.example/x", &[], &secure).is_err());
+        assert!(check("https://a.example/x", &["a.example"], &secure).is_ok());
         let six = target(Scheme::Http, "::1", 8000);
-        assert!(named("/", &["[::1]:8000"], &six).is_ok());
+        assert!(check("/", &["[::1]:8000"], &six).is_ok());
         for other in [
             "[::1]",
             "[::1]S:8000",
@@ -111,12 +112,12 @@ mod tests {
             "[::1]:+8000",
             "[[::1]]:8000",
         ] {
-            assert!(named("/", &[other], &six).is_err(), "{other}");
+            assert!(check("/", &[other], &six).is_err(), "{other}");
         }
         let six = target(Scheme::Http, "::1", 80);
-        assert!(named("/", &["[::1]"], &six).is_ok());
+        assert!(check("/", &["[::1]"], &six).is_ok());
         assert_eq!(
-            named("/", &[&"a".repeat(500)], &secure).unwrap_err().len(),
+            check("/", &[&"a".repeat(500)], &secure).unwrap_err().len(),
             100
         );
     }

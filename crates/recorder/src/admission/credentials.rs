@@ -1,4 +1,4 @@
-//! Who may use a proxy that any process of the machine can connect to.
+//! Credentials for a proxy that any process of the machine can connect to.
 
 use std::fmt::Write as _;
 
@@ -12,21 +12,22 @@ use crate::RecordError;
 const USER: &str = "eyelevel";
 const PASSWORD_BYTES: usize = 16;
 const SCHEME: &str = "basic ";
-/// What a client without them is told to send (RFC 7617).
+/// The challenge for a client without credentials (RFC 7617).
 pub const CHALLENGE: &str = "Basic realm=\"eyelevel record\", charset=\"UTF-8\"";
 
-/// A name and a password of one run's own.
+/// A user name and a password that are unique to a run.
 pub struct Credentials {
     password: String,
-    /// What clients send, after the scheme.
+    /// The value that clients send after the scheme.
     encoded: String,
 }
 
 impl Credentials {
-    /// With a password that nobody has had.
+    /// Creates credentials with a random password.
     ///
     /// # Errors
-    /// Where the system has no random numbers.
+    ///
+    /// Fails if the system has no random numbers.
     pub fn new() -> Result<Self, RecordError> {
         let mut bytes = [0; PASSWORD_BYTES];
         aws_lc_rs::rand::fill(&mut bytes).map_err(|error| RecordError::Setup {
@@ -42,13 +43,13 @@ impl Credentials {
         Ok(Self { password, encoded })
     }
 
-    /// `name:password`, as they stand in a proxy's URL.
-    pub fn told(&self) -> String {
+    /// Returns `name:password`, as in a proxy's URL.
+    pub fn to_user_info(&self) -> String {
         format!("{USER}:{}", self.password)
     }
 
-    /// Whether a request has them; how long that takes says nothing of how much of them is right.
-    pub(crate) fn are_in(&self, headers: &HeaderMap) -> bool {
+    /// Whether a request has these credentials, compared in constant time.
+    pub(crate) fn match_request(&self, headers: &HeaderMap) -> bool {
         let given = headers.get(header::PROXY_AUTHORIZATION);
         let given = given.map_or(&[][..], |value| value.as_bytes());
         let (scheme, rest) = given.split_at(SCHEME.len().min(given.len()));
@@ -64,12 +65,12 @@ mod tests {
     #[test]
     fn only_the_runs_own_credentials_are_right() {
         let (credentials, others) = (Credentials::new().unwrap(), Credentials::new().unwrap());
-        assert_ne!(credentials.told(), others.told());
+        assert_ne!(credentials.to_user_info(), others.to_user_info());
         assert_eq!(credentials.password.len(), 2 * PASSWORD_BYTES);
         let are_right = |value: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(header::PROXY_AUTHORIZATION, value.parse().unwrap());
-            credentials.are_in(&headers)
+            credentials.match_request(&headers)
         };
         let encoded = &credentials.encoded;
         assert!(are_right(&format!("Basic {encoded}")) && are_right(&format!("bASIC {encoded}")));
@@ -85,10 +86,10 @@ mod tests {
         ] {
             assert!(!are_right(wrong), "{wrong}");
         }
-        assert!(!credentials.are_in(&HeaderMap::new()));
+        assert!(!credentials.match_request(&HeaderMap::new()));
         assert_eq!(
             STANDARD.decode(encoded).unwrap(),
-            credentials.told().as_bytes()
+            credentials.to_user_info().as_bytes()
         );
     }
 }

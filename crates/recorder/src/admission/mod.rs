@@ -1,4 +1,5 @@
-//! Who may ask the recorder, whom a request is for, and what it may reach.
+//! Access control: which clients may use the recorder, which server a request names, and which
+//! servers may be reached.
 
 pub(crate) mod authority;
 pub(crate) mod credentials;

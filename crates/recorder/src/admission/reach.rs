@@ -1,4 +1,4 @@
-//! Which servers a page may reach: public ones, and what the command line named.
+//! The servers that a page may reach: public ones, and those allowed on the command line.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,10 +7,10 @@ use eyelevel_archive::Url;
 
 use crate::admission::target::Target;
 
-/// The rule by which each address is judged, after its lookup and before it is connected to.
+/// The rule that each address is checked against, after its lookup and before connecting.
 ///
-/// A name is no reason: whoever owns it may change where it leads from one lookup to the next. So a
-/// page's own URL opens an address that it names itself, at its port, and nothing else.
+/// A public name allows no private address, because its owner may change the address between
+/// lookups. A page's own URL allows only an address that it names literally, at its port.
 #[derive(Debug, Clone, Default)]
 pub struct Reach {
     named: Vec<Named>,
@@ -19,18 +19,19 @@ pub struct Reach {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Named {
-    /// The address of a URL, for whoever asks for it as itself.
+    /// The address in a URL, allowed only for requests that name it literally.
     Address { address: IpAddr, port: u16 },
-    /// `localhost` or a name below it (RFC 6761, section 6.3), where it is loopback.
+    /// `localhost` or a name below it (RFC 6761, section 6.3), if it resolves to loopback.
     Localhost { host: String, port: u16 },
-    /// A host wherever it is; none: at any port.
+    /// A host at any address; `None` allows any port.
     Host { host: String, port: Option<u16> },
-    /// Addresses, whatever their hosts are called.
+    /// A range of addresses, with any host name.
     Range { range: Prefix, port: Option<u16> },
 }
 
 impl Reach {
-    /// Public servers alone, and none of this machine's `own` addresses, which may be public.
+    /// Creates a rule that allows only public servers, and none of this machine's `own` addresses,
+    /// which may be public.
     pub fn new(own: Vec<IpAddr>) -> Self {
         Self {
             named: Vec::new(),
@@ -38,7 +39,7 @@ impl Reach {
         }
     }
 
-    /// The URL of a page that is to be recorded.
+    /// Allows the URL of a page to record.
     pub fn allow_page(&mut self, url: &Url) {
         let (host, port) = (url.host.trim_matches(['[', ']']).to_owned(), url.port);
         if let Ok(address) = host.parse() {
@@ -48,10 +49,11 @@ impl Reach {
         }
     }
 
-    /// `HOST`, `HOST:PORT`, an address, with a port (IPv6 in brackets), or a range.
+    /// Allows `HOST`, `HOST:PORT`, an address, also with a port (IPv6 in brackets), or a range.
     ///
     /// # Errors
-    /// A sentence where the text is none of these.
+    ///
+    /// Returns a sentence if the text is none of these.
     pub fn allow(&mut self, text: &str) -> Result<(), String> {
         self.named.push(parse(text).ok_or_else(|| {
             format!(
@@ -62,7 +64,7 @@ impl Reach {
         Ok(())
     }
 
-    /// Whether the server may be connected to at the address, or the reason why not.
+    /// Checks whether the server may be connected to at the address; the error states why not.
     pub(crate) fn judge(&self, target: &Target, address: SocketAddr) -> Result<(), String> {
         let ip = address.ip().to_canonical();
         let is_own = || self.own.iter().any(|own| own.to_canonical() == ip);
@@ -103,7 +105,7 @@ impl Named {
     }
 }
 
-/// `localhost` or a name below it.
+/// Whether `host` is `localhost` or a name below it.
 pub(crate) fn is_localhost(host: &str) -> bool {
     let rest = host.trim_end_matches('.').strip_suffix("localhost");
     rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
@@ -133,7 +135,7 @@ mod tests {
     use super::*;
     use eyelevel_archive::Scheme;
 
-    /// `host:port address`, as it is judged: what was looked up stands behind the host.
+    /// Whether `server` (`host:port`) is allowed at the looked-up `address`.
     fn is_reached(reach: &Reach, server: &str, address: &str) -> bool {
         let (host, port) = server.rsplit_once(':').unwrap();
         let target = Target {
@@ -167,7 +169,7 @@ mod tests {
         for (server, address, expected) in [
             ("a.example:80", "93.184.215.14", true),
             ("a.example:80", "2606:2800:21f::1", true),
-            // Its owner has the name lead elsewhere at the next lookup.
+            // The name's owner changes its address before the next lookup.
             ("a.example:80", "127.0.0.1", false),
             ("a.example:80", "::ffff:127.0.0.1", false),
             ("a.example:80", "169.254.169.254", false),
@@ -220,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_is_named_by_host_address_or_range() {
+    fn allowed_servers_are_hosts_addresses_or_ranges() {
         for (text, server, address, expected) in [
             ("intranet.lan", "intranet.lan:8443", "10.1.2.3", true),
             ("Intranet.lan:80", "intranet.lan:80", "10.1.2.3", true),

@@ -1,25 +1,25 @@
-//! A server, as a client names it.
+//! The server that a client names.
 
 use eyelevel_archive::Scheme;
 
-/// A server, as a client names it.
+/// The server that a client names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Target {
-    /// How it is spoken to.
+    /// The scheme, http or https.
     pub scheme: Scheme,
-    /// An IPv6 address without brackets.
+    /// The host; an IPv6 address has no brackets.
     pub host: String,
-    /// Its port.
+    /// The port.
     pub port: u16,
 }
 
 impl Target {
-    /// `host:port`, an IPv6 address in brackets.
+    /// Returns `host:port`, with an IPv6 address in brackets.
     pub fn authority(&self) -> String {
         format!("{}:{}", self.url_host(), self.port)
     }
 
-    /// The host as a URL has it: an IPv6 address in brackets.
+    /// Returns the host as in a URL, with an IPv6 address in brackets.
     pub fn url_host(&self) -> String {
         match self.host.contains(':') {
             true => format!("[{}]", self.host),

@@ -1,4 +1,4 @@
-//! A disk that fills while a body is written: the body is refused, and no other one is wrong.
+//! A disk that fills while a body is written: that body is refused, and the others are intact.
 #![allow(unsafe_code)]
 
 use std::process::Command;
@@ -8,13 +8,13 @@ use super::*;
 const OF_CHILD: &str = "EYELEVEL_SPOOL_CHILD";
 const LIMIT: u64 = 100_000;
 
-/// Limits the size of files of this process, and has a write beyond it fail.
+/// Limits the file size of this process, so that a write beyond it fails.
 fn limit_files(bytes: u64) {
     let limit = libc::rlimit {
         rlim_cur: bytes,
         rlim_max: libc::RLIM_INFINITY,
     };
-    // SAFETY: both calls take numbers and a pointer to what lives as long as the call.
+    // SAFETY: both calls take numbers and a pointer that outlives the call.
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
         assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limit), 0);
@@ -25,7 +25,7 @@ fn body(letter: u8, bytes: usize) -> Vec<u8> {
     vec![letter; bytes]
 }
 
-/// In a process of its own: the limit counts for all threads of one.
+/// Runs in its own process, because the limit applies to all threads.
 #[test]
 fn after_a_write_that_failed_midway_every_body_is_its_own() {
     if std::env::var_os(OF_CHILD).is_none() {

@@ -1,12 +1,12 @@
-//! Finds the fault of an HTTP/2 response that h2 refuses without naming it, by reading its fields and
-//! the length of its body alongside h2.
+//! Finds the fault of an HTTP/2 response that h2 refuses without naming it, by reading its fields
+//! and the length of its body alongside h2.
 
 use eyelevel_http3::hpack::Decoder;
 use eyelevel_http3::qpack::Field;
 
-use crate::refused::{HEAD_BYTES_MAX, shown};
+use crate::refused::{HEAD_BYTES_MAX, escape_excerpt};
 
-/// RFC 9113, sections 4.1 and 6.
+/// The length of a frame header; its fields and codes are from RFC 9113, sections 4.1 and 6.
 const HEADER_BYTES: usize = 9;
 const DATA: u8 = 0x0;
 const HEADERS: u8 = 0x1;
@@ -17,10 +17,10 @@ const END_HEADERS: u8 = 0x4;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
 const PRIORITY_BYTES: usize = 5;
-/// hyper's client leaves it at what the protocol begins with.
+/// The default size of the dynamic table, which hyper's client keeps.
 const TABLE_BYTES_MAX: u64 = 4_096;
-/// Fields of a connection, which HTTP/2 has none of (RFC 9113, section 8.2.2).
-const OF_A_CONNECTION: [&[u8]; 5] = [
+/// Connection-specific fields, which are invalid in HTTP/2 (RFC 9113, section 8.2.2).
+const CONNECTION_FIELDS: [&[u8]; 5] = [
     b"connection",
     b"keep-alive",
     b"proxy-connection",
@@ -33,22 +33,22 @@ const OF_A_CONNECTION: [&[u8]; 5] = [
 pub enum Part {
     /// A field section: a head or trailers.
     Fields(Vec<Field>),
-    /// So many bytes of its body.
+    /// A number of bytes of the body.
     Body(u64),
     /// The end of the stream.
     End,
 }
 
-/// The frames that a server sends, byte by byte as they pass.
+/// A parser for the frames that a server sends, fed byte by byte.
 #[derive(Debug)]
 pub struct Answers {
     header: Vec<u8>,
-    /// The payload of the current frame, as far as it is needed.
+    /// The needed part of the current frame's payload.
     payload: Vec<u8>,
     payload_left: usize,
     section: Vec<u8>,
     ends_stream: bool,
-    /// None once nothing can be read any more.
+    /// The field decoder; `None` after an error.
     decoder: Option<Decoder>,
 }
 
@@ -81,7 +81,7 @@ impl Answers {
                 self.payload_left = u32::from_be_bytes(length) as usize;
             }
             let (taken, rest) = bytes.split_at(self.payload_left.min(bytes.len()));
-            // Of a body, the first byte says how much padding there is.
+            // The first byte of a padded body frame is the padding's length.
             let room = match self.header[3] {
                 HEADERS | CONTINUATION => HEAD_BYTES_MAX + 1,
                 DATA => 1,
@@ -129,7 +129,7 @@ impl Answers {
                 self.ends_stream = flags & END_STREAM != 0;
             }
             CONTINUATION => self.section.extend_from_slice(&self.payload),
-            // It has fields, and nobody asked for it.
+            // It has fields, and was not allowed.
             PUSH_PROMISE => self.decoder = None,
             _ => {}
         }
@@ -151,7 +151,7 @@ impl Answers {
     }
 }
 
-/// An answer as far as it came, and what a library finds wrong with it.
+/// A response as far as it has arrived, with its first fault.
 #[derive(Debug, Default)]
 pub struct Checked {
     length: Option<u64>,
@@ -160,13 +160,13 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Takes the next part.
+    /// Checks the next part.
     pub fn on(&mut self, part: Part) {
         match part {
             Part::Fields(fields) => {
                 for field in &fields {
-                    if let Some(fault) = self.fault_of(field) {
-                        let name = shown(&field.name);
+                    if let Some(fault) = self.find_fault(field) {
+                        let name = escape_excerpt(&field.name);
                         self.note(format!("its field `{name}` {fault}"));
                     }
                 }
@@ -201,7 +201,7 @@ impl Checked {
         ));
     }
 
-    fn fault_of(&mut self, field: &Field) -> Option<&'static str> {
+    fn find_fault(&mut self, field: &Field) -> Option<&'static str> {
         let (name, value) = (&field.name[..], &field.value[..]);
         let is_of_name = |byte: &u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase();
         if name.is_empty() || !name.iter().all(is_of_name) {
@@ -213,7 +213,7 @@ impl Checked {
         {
             return Some("has a control character");
         }
-        if OF_A_CONNECTION.contains(&name) || name == b"te" && value != b"trailers" {
+        if CONNECTION_FIELDS.contains(&name) || name == b"te" && value != b"trailers" {
             return Some("is none of HTTP/2");
         }
         if name != b"content-length" {
@@ -241,7 +241,7 @@ mod tests {
         [&length[1..], &[kind, flags, 0, 0, 0, 1], payload].concat()
     }
 
-    /// A field without Huffman's code and without a table.
+    /// Encodes a field without Huffman coding and without the table.
     fn literal(name: &str, value: &str) -> Vec<u8> {
         let part = |text: &str| [&[text.len() as u8], text.as_bytes()].concat();
         [&[0][..], &part(name), &part(value)].concat()
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_has_no_fault() {
+    fn undecodable_fields_have_no_fault() {
         let no_hpack = frame(HEADERS, END_HEADERS, &[0x80]);
         let later = frame(HEADERS, END_HEADERS, &literal("te", "x"));
         let pushed = frame(PUSH_PROMISE, END_HEADERS, &[0; 4]);

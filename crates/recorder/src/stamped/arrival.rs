@@ -1,5 +1,5 @@
-//! TCP that says when its bytes arrived. On a busy machine a task that reads wakes up milliseconds
-//! after them; the kernel stamps each packet as it comes.
+//! A TCP stream with arrival times. On a busy machine a reading task wakes up milliseconds after
+//! its bytes arrive, so the kernel timestamps each packet.
 
 use std::io::{self, IoSlice};
 use std::os::fd::AsFd;
@@ -12,15 +12,16 @@ use eyelevel_netns::socket_times as kernel;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
-/// About three packets: the stamp of a read is that of its last byte.
+/// The size of a read, about three packets, since its timestamp is that of its last byte.
 const READ_BYTES_MAX: usize = 4096;
 
-/// When the bytes arrived that were read last; shared by a stream and those above it.
+/// The arrival time of the bytes that were read last, shared by a stream and the layers above it.
 #[derive(Debug, Clone, Default)]
 pub struct Arrival(Arc<AtomicU64>);
 
 impl Arrival {
-    /// Nanoseconds of `CLOCK_MONOTONIC`; now, of a stream that does not say.
+    /// Returns the time in nanoseconds of `CLOCK_MONOTONIC`, or now for a stream without
+    /// timestamps.
     pub fn last_ns(&self) -> u64 {
         match self.0.load(Ordering::Relaxed) {
             0 => kernel::monotonic_ns(),
@@ -28,13 +29,13 @@ impl Arrival {
         }
     }
 
-    /// Bytes were read that arrived then.
+    /// Sets the arrival time of the bytes just read.
     pub fn set_ns(&self, arrived_ns: u64) {
         self.0.store(arrived_ns, Ordering::Relaxed);
     }
 }
 
-/// A TCP connection whose arrivals are kept.
+/// A TCP connection that records arrival times.
 #[derive(Debug)]
 pub struct Stamped {
     tcp: TcpStream,
@@ -42,14 +43,14 @@ pub struct Stamped {
 }
 
 impl Stamped {
-    /// Asks the kernel for stamps; where it has none, the reader's own clock must do.
+    /// Enables kernel timestamps; if there are none, the reader's own clock is used.
     pub fn new(tcp: TcpStream) -> Self {
-        let _ = kernel::ask_for_stamps(tcp.as_fd());
+        let _ = kernel::enable_timestamps(tcp.as_fd());
         let arrival = Arrival::default();
         Self { tcp, arrival }
     }
 
-    /// Of what is read here.
+    /// Returns the arrival time that this connection updates.
     pub fn arrival(&self) -> Arrival {
         self.arrival.clone()
     }

@@ -1,9 +1,9 @@
-//! When the head of each HTTP/2 request left and that of its answer arrived, seen between TLS and
-//! hyper, which tells neither.
+//! Times when the head of each HTTP/2 request left and that of its response arrived, observed
+//! between TLS and hyper, which reports neither.
 //!
-//! hyper does not tell a request's stream, either, but opens streams in the order in which requests
-//! are handed to it. So each is expected here first, and once it is handed over it is not taken back
-//! before its HEADERS have left. Where that order may be lost, nothing is told any more.
+//! hyper does not report a request's stream, either, but opens streams in the order of its
+//! requests. So each request is registered first, and after that it is not cancelled before its
+//! HEADERS have left. If that order may be lost, no more times are reported.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -19,10 +19,10 @@ use tokio::sync::oneshot;
 use crate::stamped::answers::{Answers, Checked, Part};
 use crate::stamped::arrival::Arrival;
 
-/// Requests whose HEADERS have not left: a server that lets so many wait is not timed.
+/// The most requests whose HEADERS have not left; a connection with more is not timed.
 const WAITING_MAX: usize = 1024;
 
-/// When the last byte of a request left, and the first one of its answer arrived; nanoseconds of
+/// When a request's last byte left and its response's first byte arrived, nanoseconds of
 /// `CLOCK_MONOTONIC`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Times {
@@ -54,7 +54,7 @@ struct Seen {
     checked: Checked,
 }
 
-/// A request that is handed to hyper right after.
+/// A registered request, which is passed to hyper next.
 #[derive(Debug, Clone)]
 pub struct Expected {
     streams: Streams,
@@ -62,8 +62,8 @@ pub struct Expected {
 }
 
 impl Streams {
-    /// Expects the HEADERS of one more request; the receiver is told when they have left, or that
-    /// it does not matter any more.
+    /// Registers the next request; the receiver resolves when its HEADERS have left, or when that
+    /// no longer matters.
     pub fn expect(&self) -> (Expected, oneshot::Receiver<()>) {
         let seen = Arc::<Mutex<Seen>>::default();
         let (left, has_left) = oneshot::channel();
@@ -82,12 +82,12 @@ impl Streams {
         (Expected { streams, seen }, has_left)
     }
 
-    /// From here on nothing is told: what left may have been another request than was expected.
+    /// Stops reporting times: the request that left may not be the registered one.
     pub fn lose(&self) {
         lock(&self.0).lose();
     }
 
-    fn request_left(&self, stream: u64, at_ns: u64) {
+    fn on_request(&self, stream: u64, at_ns: u64) {
         let mut state = lock(&self.0);
         let Some(Waiting { seen, left }) = state.waiting.pop_front() else {
             return;
@@ -107,8 +107,9 @@ impl Streams {
         }
     }
 
-    /// Of interim responses and the one that they lead to, the last counts: replays have no others.
-    fn head_came(&self, stream: u64, at_ns: u64) {
+    /// Sets the arrival time. Of interim responses and the final one the last counts, because
+    /// replays send no interim responses.
+    fn on_head(&self, stream: u64, at_ns: u64) {
         let state = lock(&self.0);
         if let Some(seen) = state.open.get(&stream).and_then(Weak::upgrade) {
             lock(&seen).head_ns = Some(at_ns);
@@ -125,7 +126,7 @@ impl State {
 }
 
 impl Expected {
-    /// Both, once hyper has the answer's head; none where they cannot be told.
+    /// Returns both times once hyper has the response's head, or `None` if they are unknown.
     pub fn times(&self) -> Option<Times> {
         if lock(&self.streams.0).is_lost {
             return None;
@@ -147,7 +148,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A client's end of HTTP/2 whose heads are seen.
+/// The client's end of an HTTP/2 connection, whose frames are observed.
 #[derive(Debug)]
 pub struct Watched<S> {
     stream: S,
@@ -159,7 +160,7 @@ pub struct Watched<S> {
 }
 
 impl<S> Watched<S> {
-    /// `arrival` is of the TCP connection below.
+    /// Wraps `stream`; `arrival` is that of the underlying TCP connection.
     pub fn new(stream: S, arrival: Arrival) -> (Self, Streams) {
         let streams = Streams::default();
         let watched = Self {
@@ -186,7 +187,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         let (at_ns, read) = (this.arrival.last_ns(), &buffer.filled()[before..]);
         this.received.feed(read, |seen| {
             if let H2Event::Head(stream, _) = seen {
-                this.streams.head_came(stream, at_ns);
+                this.streams.on_head(stream, at_ns);
             }
         });
         this.answers
@@ -206,7 +207,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         let written = ready!(Pin::new(&mut this.stream).poll_write(context, data))?;
         this.sent.feed(&data[..written], |seen| {
             if let H2Event::Head(stream, _) = seen {
-                this.streams.request_left(stream, at_ns);
+                this.streams.on_request(stream, at_ns);
             }
         });
         Poll::Ready(Ok(written))
@@ -236,24 +237,24 @@ mod tests {
     fn each_request_has_the_times_of_its_own_stream() {
         let streams = Streams::default();
         let [first, second, third] = [(); 3].map(|()| streams.expect().0);
-        streams.request_left(1, 10);
-        streams.request_left(3, 20);
+        streams.on_request(1, 10);
+        streams.on_request(3, 20);
         assert_eq!(second.times(), None);
-        streams.head_came(3, 120);
-        streams.head_came(1, 130);
+        streams.on_head(3, 120);
+        streams.on_head(1, 130);
         assert_eq!((first.times(), third.times()), (times(10, 130), None));
         assert_eq!(second.times(), times(20, 120));
-        // After 103 (Early Hints) comes the answer.
-        streams.head_came(3, 190);
+        // After 103 (Early Hints) comes the final response.
+        streams.on_head(3, 190);
         assert_eq!(second.times(), times(20, 190));
-        // Whose client has left keeps its place until its HEADERS have left.
+        // A request whose client has left keeps its place until its HEADERS have left.
         drop(third);
         let (fourth, mut has_left) = streams.expect();
-        streams.request_left(5, 30);
+        streams.on_request(5, 30);
         assert!(has_left.try_recv().is_err());
-        streams.request_left(7, 40);
-        streams.head_came(5, 200);
-        streams.head_came(7, 210);
+        streams.on_request(7, 40);
+        streams.on_head(5, 200);
+        streams.on_head(7, 210);
         assert_eq!(
             (fourth.times(), has_left.try_recv()),
             (times(40, 210), Ok(()))
@@ -261,18 +262,18 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_once_the_order_may_be_another() {
+    fn no_times_are_reported_after_the_order_is_lost() {
         let streams = Streams::default();
         let (first, _left) = streams.expect();
-        streams.request_left(1, 10);
-        streams.head_came(1, 20);
+        streams.on_request(1, 10);
+        streams.on_head(1, 20);
         assert_eq!(first.times(), times(10, 20));
         streams.lose();
         assert_eq!(first.times(), None);
         let (later, mut has_left) = streams.expect();
         assert!(has_left.try_recv().is_err());
-        streams.request_left(3, 30);
-        streams.head_came(3, 40);
+        streams.on_request(3, 30);
+        streams.on_head(3, 40);
         assert_eq!(later.times(), None);
     }
 

@@ -1,5 +1,5 @@
-//! Keeps the heads of HTTP/1.1 messages as they are on the wire: hyper's map of fields has neither
-//! their case nor the order of repeated ones.
+//! Captures the heads of HTTP/1.1 messages as they are on the wire: hyper's map of fields loses
+//! their case and the order of repeated ones.
 
 use std::io;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use crate::refused::HEAD_BYTES_MAX;
 use crate::stamped::arrival::Arrival;
 use crate::stamped::streams::Times;
 
-/// The size of one read while the head of an answer is incomplete.
+/// The size of a read while the head of a response is incomplete.
 const READ_BYTES: usize = 8 * 1024;
 
 /// The head of the message that is being read on a connection.
@@ -25,11 +25,11 @@ pub struct ReadHead {
     /// When the last byte before the message was written.
     written_ns: Option<u64>,
     times: Option<Times>,
-    /// Something was written since: what is read next is another message.
+    /// Whether something was written since, so that another message follows.
     is_over: bool,
-    /// The head was taken; what follows is the body.
+    /// Whether the head was taken, so that a body follows.
     is_taken: bool,
-    /// A request is on its way whose answer has not come; only then a head is mended.
+    /// Whether a request has no response yet; only then is a head repaired.
     is_expected: bool,
 }
 
@@ -59,8 +59,8 @@ impl ReadHead {
         self.written_ns = Some(at_ns);
     }
 
-    /// Whether interim responses have come whole and nothing of the one that they lead to: replays
-    /// have no others, so its own first byte counts.
+    /// Whether interim responses have arrived completely and nothing of the final one. Replays send
+    /// no interim responses, so the final one's first byte counts.
     fn has_interims_alone(&self) -> bool {
         let mut rest = &self.bytes[..];
         while let Some(end) = find_end_of_head(rest).filter(|_| is_interim(rest)) {
@@ -69,23 +69,23 @@ impl ReadHead {
         rest.is_empty() && !self.bytes.is_empty()
     }
 
-    /// The next message answers a request that is sent now.
+    /// Announces that the next message responds to a request that is sent now.
     pub fn expect(&mut self) {
         self.is_expected = true;
     }
 
-    /// Of a message that answers what was written.
+    /// Returns the times of a message that responds to a request.
     pub fn times(&self) -> Option<Times> {
         self.times
     }
 
-    /// What was read of heads that were not taken.
+    /// Returns the bytes of heads that were not taken.
     pub fn read(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The next head, its empty line included; what is read from then on is a body, unless the head
-    /// was an interim response's.
+    /// Takes the next head, including its empty line. A body follows, unless the head is an interim
+    /// response's.
     pub fn take(&mut self) -> Option<Bytes> {
         let end = find_end_of_head(&self.bytes)?;
         let head = self.bytes.split_to(end).freeze();
@@ -102,28 +102,27 @@ impl ReadHead {
 pub struct SharedHead(Arc<Mutex<ReadHead>>);
 
 impl SharedHead {
-    /// The head, for one short moment.
+    /// Locks the head; hold it only briefly.
     pub fn lock(&self) -> MutexGuard<'_, ReadHead> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A stream whose messages' heads are kept. Those of answers that are expected are read whole and
-/// passed on as hyper takes them.
+/// A stream that captures the heads of its messages. Heads of expected responses are read
+/// completely and passed on in a form that hyper accepts.
 #[derive(Debug)]
 pub struct Tap<S> {
     stream: S,
     arrival: Arrival,
     head: SharedHead,
-    /// Bytes of an answer whose head is incomplete.
+    /// The bytes of a response with an incomplete head.
     held: BytesMut,
-    /// Read, and not passed on yet.
+    /// Bytes that were read and not passed on yet.
     passing: BytesMut,
 }
 
 impl<S> Tap<S> {
-    /// Wraps `stream`, whose bytes arrive when `arrival` says; the head is shared with whoever reads
-    /// it.
+    /// Wraps `stream` with its `arrival` times; returns the head to share.
     pub fn new(stream: S, arrival: Arrival) -> (Self, SharedHead) {
         let head = SharedHead::default();
         let tap = Self {
@@ -136,7 +135,7 @@ impl<S> Tap<S> {
         (tap, head)
     }
 
-    /// Takes bytes of an expected answer, and passes them on once its head is complete or is none.
+    /// Adds bytes of an expected response, and passes them on once its head is complete or invalid.
     fn on_answer(&mut self, data: &[u8]) {
         self.held.extend_from_slice(data);
         let mut head = self.head.lock();
@@ -155,7 +154,7 @@ impl<S> Tap<S> {
                 Beginning::Other => head.is_expected = false,
             }
         }
-        // hyper refuses what is too large, and what ended.
+        // hyper refuses a head that is too large or ends early.
         if self.held.len() > HEAD_BYTES_MAX || data.is_empty() {
             head.is_expected = false;
         }
@@ -224,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heads_come_out_as_they_were_and_bodies_do_not() {
+    fn only_heads_are_captured() {
         let mut head = ReadHead::default();
         head.on_read(
             b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nB: 1\r\na",
@@ -247,7 +246,7 @@ mod tests {
 
     /// hyper reads one byte at a time or much more, and a head comes in pieces of any size.
     #[tokio::test]
-    async fn the_head_of_an_expected_answer_is_mended_and_nothing_else() {
+    async fn only_heads_of_expected_responses_are_repaired() {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
         let head = "http/1.1  103 Hints\r\n\r\nhttp/1.1 200 OK\r\nContent-Length: +1\r\n\r\n";
         let body = "http/1.1  200 OK\r\n\r\n";
@@ -273,7 +272,7 @@ mod tests {
                 let raw: Vec<_> = std::iter::from_fn(|| shared.lock().take()).collect();
                 assert_eq!(raw.concat(), head.as_bytes());
             }
-            // Without an answer that is expected, everything passes.
+            // Without an expected response, everything passes unchanged.
             far.write_all(b"http/1.1  200 OK\r\n\r\n").await.unwrap();
             drop(far);
             let mut rest = Vec::new();
@@ -283,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_of_the_last_write_and_the_first_byte_of_what_answers() {
+    fn times_are_of_the_last_write_and_the_first_byte_of_the_response() {
         let times = |head: &ReadHead| head.times().map(|each| (each.sent_ns, each.first_byte_ns));
         let mut head = ReadHead::default();
         head.on_read(b"of a client, which answers nothing", 1);

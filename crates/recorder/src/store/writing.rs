@@ -1,4 +1,4 @@
-//! Writes what the proxy has kept.
+//! Writes the recorded exchanges as a WACZ.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -10,25 +10,26 @@ use super::{Inner, Store, Stored, unix_ms};
 use crate::RecordError;
 use crate::merge::merge;
 
-/// What the WACZ says of itself.
+/// The metadata of the WACZ to write.
 #[derive(Debug, Clone, Default)]
 pub struct Writing {
-    /// The page; without it, what a reader would take for it.
+    /// The page; by default, the one that a reader would choose.
     pub main_url: Option<Url>,
-    /// For people; without it, the page's URL.
+    /// The title, for display; by default, the page's URL.
     pub title: Option<String>,
-    /// What the browser that was recorded did; `left_out` and certificates are added.
+    /// What the recorded browser did; `left_out` and certificates are added.
     pub provenance: Provenance,
-    /// What the page looked like.
+    /// The screenshot of the page.
     pub screenshot: Option<Screenshot>,
-    /// What made the browser ask, by the URL asked for.
+    /// The initiators, by requested URL.
     pub initiators: HashMap<String, String>,
-    /// The hosts that the page asked; others are the browser's own business. None: all are kept.
+    /// The hosts that the page requested; others are the browser's own traffic. `None` to include
+    /// all.
     pub hosts: Option<HashSet<String>>,
 }
 
 impl Store {
-    /// Writes what is stored as a WACZ.
+    /// Writes the stored exchanges as a WACZ.
     pub fn write(&self, out: &Path, writing: Writing) -> Result<(), RecordError> {
         let mut inner = self.lock();
         inner.stored.sort_by_key(|stored| stored.ticket.number);
@@ -94,7 +95,7 @@ impl Inner {
                 .as_ref()
                 .is_none_or(|hosts| hosts.iter().any(|host| text.contains(host)))
         };
-        let left_out = self.left_out.told(is_wanted, self.open);
+        let left_out = self.left_out.list(is_wanted, self.open);
         let hosts = || self.certificates.iter().filter(|(host, _)| is_wanted(host));
         Provenance {
             certificate_names: hosts()

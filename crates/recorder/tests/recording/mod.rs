@@ -1,4 +1,4 @@
-//! A recorder on loopback, its server, which says what it is told to, and its clients.
+//! A recorder on loopback, a scripted server, and clients.
 #![allow(dead_code)]
 
 use std::io::{Read, Write as _};
@@ -24,9 +24,9 @@ use tokio_rustls::TlsConnector;
 const HANG: Duration = Duration::from_secs(600);
 pub const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 5\r\n\r\n";
 
-/// A server of one connection, which answers its request with what it is told to send and says when
-/// it has.
-pub fn dictated() -> (SocketAddr, mpsc::Sender<&'static str>, mpsc::Receiver<()>) {
+/// Starts a server for one connection, which responds with what it receives on the channel and
+/// reports when it has.
+pub fn start_scripted_server() -> (SocketAddr, mpsc::Sender<&'static str>, mpsc::Receiver<()>) {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = server.local_addr().unwrap();
     let (say, said) = mpsc::channel::<&'static str>();
@@ -45,20 +45,20 @@ pub fn dictated() -> (SocketAddr, mpsc::Sender<&'static str>, mpsc::Receiver<()>
 pub struct Recording {
     pub store: Arc<Store>,
     pub proxy: SocketAddr,
-    /// Whom its clients trust.
+    /// The root that its clients trust.
     pub root: CertificateDer<'static>,
     shutdown: oneshot::Sender<()>,
     serving: tokio::task::JoinHandle<()>,
 }
 
-pub async fn recording(server: SocketAddr) -> Recording {
+pub async fn start_recording(server: SocketAddr) -> Recording {
     let mut options = RecorderOptions::default();
     options.reach.allow(&server.to_string()).unwrap();
-    recording_by(options, server).await
+    start_recording_with(options, server).await
 }
 
-/// The same by these options.
-pub async fn recording_by(options: RecorderOptions, server: SocketAddr) -> Recording {
+/// Starts a recording with these options.
+pub async fn start_recording_with(options: RecorderOptions, server: SocketAddr) -> Recording {
     let spool = format!("eyelevel-kept-{}-{}", std::process::id(), server.port());
     let store = Arc::new(Store::new(std::env::temp_dir().join(spool), false).unwrap());
     let recorder = Recorder::bind(options, store.clone()).await.unwrap();
@@ -75,8 +75,8 @@ pub async fn recording_by(options: RecorderOptions, server: SocketAddr) -> Recor
 }
 
 impl Recording {
-    /// What is in the file.
-    pub async fn written(self) -> Vec<Exchange> {
+    /// Writes the recording and returns its exchanges.
+    pub async fn write(self) -> Vec<Exchange> {
         let out = std::env::temp_dir().join(format!(
             "eyelevel-kept-{}-{}.wacz",
             std::process::id(),
@@ -91,7 +91,7 @@ impl Recording {
     }
 }
 
-/// A client's session over HTTP/2 with a host, through the proxy.
+/// Opens a client's HTTP/2 session with a host, through the proxy.
 pub async fn session(
     proxy: SocketAddr,
     root: CertificateDer<'static>,
@@ -101,7 +101,7 @@ pub async fn session(
     stream.set_nodelay(true).unwrap();
     let wish = format!("CONNECT {host}:443 HTTP/1.1\r\nhost: {host}:443\r\n\r\n");
     stream.write_all(wish.as_bytes()).await.unwrap();
-    assert!(said(&mut stream).await.starts_with("HTTP/1.1 200 "));
+    assert!(read_head(&mut stream).await.starts_with("HTTP/1.1 200 "));
     let tls = client_config_trusting(root, HttpVersion::H2, TlsVersion::Tls13).unwrap();
     let name = ServerName::try_from(host).unwrap();
     let stream = TlsConnector::from(Arc::new(tls)).connect(name, stream);
@@ -113,13 +113,13 @@ pub async fn session(
     sender
 }
 
-/// Work that waits for packets.
-pub async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+/// Runs blocking work in another thread.
+pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     tokio::task::spawn_blocking(work).await.unwrap()
 }
 
-/// A client that has asked and read the answer up to the end of its head.
-pub fn asked(proxy: SocketAddr, server: SocketAddr) -> TcpStream {
+/// Sends a request and reads the response up to the end of its head.
+pub fn request_head(proxy: SocketAddr, server: SocketAddr) -> TcpStream {
     let mut stream = TcpStream::connect(proxy).unwrap();
     stream.set_read_timeout(Some(HANG)).unwrap();
     let request = format!("GET http://{server}/ HTTP/1.1\r\nhost: {server}\r\n\r\n");
@@ -133,8 +133,8 @@ pub fn asked(proxy: SocketAddr, server: SocketAddr) -> TcpStream {
     stream
 }
 
-/// The head of what comes, of a client that does not block.
-pub async fn said(stream: &mut tokio::net::TcpStream) -> String {
+/// Reads the head of a response without blocking.
+pub async fn read_head(stream: &mut tokio::net::TcpStream) -> String {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await.unwrap());

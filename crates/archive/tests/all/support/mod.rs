@@ -6,7 +6,7 @@ use std::io::Write;
 use bytes::Bytes;
 use eyelevel_archive::{Error, Site};
 
-/// One record; `fields` are whole lines.
+/// Builds a record; `fields` are complete lines.
 pub fn record(kind: &str, id: &str, fields: &[&str], block: &[u8]) -> Vec<u8> {
     let mut lines = vec![
         "WARC/1.1".to_owned(),
@@ -21,7 +21,7 @@ pub fn record(kind: &str, id: &str, fields: &[&str], block: &[u8]) -> Vec<u8> {
     [lines.join("\r\n").as_bytes(), block, b"\r\n\r\n"].concat()
 }
 
-/// A response record for `url` with further fields.
+/// Builds a response record for `url` with further fields.
 pub fn response(id: &str, url: &str, fields: &[&str], message: &str) -> Vec<u8> {
     let target = format!("WARC-Target-URI: {url}");
     let mut all = vec![
@@ -32,7 +32,7 @@ pub fn response(id: &str, url: &str, fields: &[&str], message: &str) -> Vec<u8> 
     record("response", id, &all, message.as_bytes())
 }
 
-/// A request record for `url` with further fields.
+/// Builds a request record for `url` with further fields.
 pub fn request(id: &str, url: &str, fields: &[&str], message: &str) -> Vec<u8> {
     let target = format!("WARC-Target-URI: {url}");
     let mut all = vec![
@@ -43,7 +43,7 @@ pub fn request(id: &str, url: &str, fields: &[&str], message: &str) -> Vec<u8> {
     record("request", id, &all, message.as_bytes())
 }
 
-/// An HTML page.
+/// Builds a response record with an HTML page.
 pub fn page(id: &str, url: &str) -> Vec<u8> {
     response(
         id,
@@ -53,14 +53,14 @@ pub fn page(id: &str, url: &str) -> Vec<u8> {
     )
 }
 
-/// One gzip member.
+/// Compresses `content` as one gzip member.
 pub fn gzip(content: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     encoder.write_all(content).unwrap();
     encoder.finish().unwrap()
 }
 
-/// Opens what the records make.
+/// Opens the concatenated records as a site.
 pub fn open(records: &[Vec<u8>]) -> Result<Site, Error> {
     Site::from_bytes("test.warc", Bytes::from(records.concat()))
 }

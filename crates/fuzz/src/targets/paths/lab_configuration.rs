@@ -1,6 +1,6 @@
 use crate::targets::check_message;
 
-/// The first line that a lab reads: what follows it changes nothing.
+/// Parses the first line that a lab reads; what follows it must not change the result.
 pub(crate) fn run(input: &[u8]) {
     let found = eyelevel_lab::check_configuration(input);
     if let Err(message) = &found {

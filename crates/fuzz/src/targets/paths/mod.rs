@@ -1,4 +1,4 @@
-//! What a lab and its path are told and write down.
+//! Inputs and logs of a lab and its path.
 
 pub(crate) mod lab_configuration;
 pub(crate) mod path_log;

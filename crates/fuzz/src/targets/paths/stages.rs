@@ -2,17 +2,17 @@ use crate::targets::check_message;
 use eyelevel_link::{Direction, FileText, Packet, StageSpec};
 use eyelevel_units::{Duration, Instant, Seed};
 
-/// Packets that each direction is given.
+/// The number of packets that each direction gets.
 const PACKETS: u64 = 40;
-/// The model's time that passes at most.
+/// The most virtual time that passes.
 const END: Instant = Instant::from_nanos(2_000_000_000);
-/// Turns at most: a direction of some microseconds' grain would take millions.
+/// The most turns: a direction with a grain of microseconds would take millions.
 const TURNS_MAX: usize = 2_000;
-/// What every file that a stage names holds: sound as a trace, as positions and as delays.
+/// The content of every file that a stage names, valid as a trace, as positions and as delays.
 const FILE: &str = "1\n3\n3\n8\n";
 
-/// What must hold of stages that a parser took: they are the same after a way through JSON, and a
-/// direction of them is refused in one line, or works without inventing or losing count of packets.
+/// Checks accepted stages: they survive a round trip through JSON, and a direction of them is
+/// refused in one line, or carries packets without adding or losing count of any.
 pub(super) fn check(mut stages: Vec<StageSpec>) {
     let text = serde_json::to_string(&stages).expect("stages are JSON");
     let again: Vec<StageSpec> = serde_json::from_str(&text).expect("what was written is read");

@@ -3,7 +3,7 @@ use crate::targets::check_message;
 use eyelevel_link::StageSpec;
 use eyelevel_units::one_line;
 
-/// Stages as configurations and the heads of logs have them.
+/// Parses stages in the JSON form of configurations and logs.
 pub(crate) fn run(input: &[u8]) {
     match serde_json::from_slice::<Vec<StageSpec>>(input) {
         Ok(list) => stages::check(list),

@@ -2,7 +2,7 @@ use super::stages;
 use crate::targets::check_message;
 use eyelevel_link::StageSpec;
 
-/// Stages in the text form of the shell.
+/// Parses stages in the text form of the shell.
 pub(crate) fn run(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else {
         return;

@@ -1,7 +1,7 @@
 use crate::targets::check_message;
 use eyelevel_link::Trace;
 
-/// A packet-delivery trace in Mahimahi's format.
+/// Parses a packet-delivery trace in Mahimahi's format.
 pub(crate) fn run(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else {
         return;

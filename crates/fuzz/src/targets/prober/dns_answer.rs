@@ -1,12 +1,12 @@
 use eyelevel_probe::wire::{RecordType, dns_answer, dns_query};
 
-/// More of either than an answer of 64 records can hold.
+/// Bounds above what an answer of 64 records can hold.
 const ADDRESSES_MAX: usize = 64;
 const PROTOCOLS_MAX: usize = 1 << 16;
 
-/// The first byte chooses the type that was asked for; the answer's id and question are made to fit,
-/// so that its records are looked at: addresses are of the type, an answer is never longer than its
-/// bytes, and bytes behind it change nothing.
+/// Parses a DNS answer. The first byte selects the requested type; the answer's id and question are
+/// made to match, so that its records are read. Addresses are of the type, an answer is never
+/// longer than its bytes, and bytes after it change nothing.
 pub(crate) fn run(input: &[u8]) {
     let Some((choice, bytes)) = input.split_first() else {
         return;
@@ -23,7 +23,7 @@ pub(crate) fn run(input: &[u8]) {
         return;
     };
     assert!(answer.cnames.len() <= ADDRESSES_MAX);
-    // A byte of a name on the wire is at most a backslash and three digits.
+    // A byte of a name on the wire takes at most a backslash and three digits.
     let is_name =
         |name: &String| name.len() <= 4 * 255 && name.bytes().all(|b| b.is_ascii_graphic());
     assert!(answer.cnames.iter().all(is_name), "{:?}", answer.cnames);

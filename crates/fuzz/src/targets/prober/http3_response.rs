@@ -3,9 +3,9 @@ use bytes::Bytes;
 use eyelevel_probe::wire::{Head, Response, request_stream};
 use eyelevel_probe::{Answer, ProbeRequest};
 
-/// A response's head, whole: its status is one that HTTP has, what is kept of its fields is short
-/// and visible; in two pieces it is the same, and so is the answer that is kept, which is bounded; the
-/// input as a request's path makes one frame, which is no response.
+/// Parses a response's head: its status is valid, and stored fields are short and printable. Split
+/// in two pieces, the result is the same, and the stored answer is bounded. The input as a
+/// request's path makes one frame, which is not a response.
 pub(crate) fn run(input: &[u8]) {
     let whole = read(&[input]);
     match &whole {
@@ -22,7 +22,11 @@ pub(crate) fn run(input: &[u8]) {
     for end in 0..input.len().min(64) {
         let (first, rest) = input.split_at(end);
         assert_eq!(read(&[first, rest]), whole, "cut at {end}");
-        assert_eq!(kept(&[first, rest]), kept(&[input]), "cut at {end}");
+        assert_eq!(
+            read_answer(&[first, rest]),
+            read_answer(&[input]),
+            "cut at {end}"
+        );
     }
     let request = ProbeRequest {
         authority: "a.test".into(),
@@ -33,8 +37,8 @@ pub(crate) fn run(input: &[u8]) {
     assert!(read(&[&stream]).is_err(), "a request has no status");
 }
 
-/// What is kept for whoever reads it: the head and the body's beginning, up to what is none.
-fn kept(pieces: &[&[u8]]) -> Option<Answer> {
+/// Returns the stored answer: the head and the body's beginning, up to an invalid frame.
+fn read_answer(pieces: &[&[u8]]) -> Option<Answer> {
     let (mut response, mut answer, mut is_over) = (Response::default(), None, false);
     for piece in pieces {
         let mut bytes = Bytes::copy_from_slice(piece);
@@ -58,7 +62,7 @@ fn kept(pieces: &[&[u8]]) -> Option<Answer> {
     answer
 }
 
-/// As the driver reads: until there is a head.
+/// Reads pieces until there is a head, like the driver.
 fn read(pieces: &[&[u8]]) -> Result<Option<Head>, &'static str> {
     let mut response = Response::default();
     for piece in pieces {

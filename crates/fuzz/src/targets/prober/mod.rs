@@ -1,4 +1,4 @@
-//! What the prober hears, and whom it may ask.
+//! Messages that the prober receives, and the addresses that it may probe.
 
 pub(crate) mod dns_answer;
 pub(crate) mod http3_response;

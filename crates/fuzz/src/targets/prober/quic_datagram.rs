@@ -1,7 +1,7 @@
 use eyelevel_probe::wire::{to_version1, versions_offered};
 
-/// One datagram: renumbering changes packet types alone, of version 2 alone, and what is no long
-/// header offers no versions.
+/// Parses a datagram: renumbering changes only packet types, and only those of version 2; a packet
+/// without a long header offers no versions.
 pub(crate) fn run(input: &[u8]) {
     const TYPE: u8 = 0x30;
     let offered = versions_offered(input);

@@ -2,8 +2,9 @@ use crate::targets::check_message;
 use eyelevel_addresses::{Prefix, special};
 use std::net::IpAddr;
 
-/// A range that is never scanned, and behind a line end addresses, a line each: by the bits, each lies
-/// in it or not; what is not public is not public in IPv6's clothes, either.
+/// Parses a range that is never scanned and, after a line end, addresses, one per line. Their bits
+/// decide whether each is in the range; an address that is not public is not public as an
+/// IPv4-mapped IPv6 address, either.
 pub(crate) fn run(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else {
         return;
@@ -24,7 +25,7 @@ pub(crate) fn run(input: &[u8]) {
             !is_mapped || special(address).is_some() || special(address.to_canonical()).is_none()
         );
         let (one, other) = (digits(base), digits(address));
-        // A range of mapped addresses holds more than those of one family; that is not modelled.
+        // A range of mapped addresses has more than those of one family, which is not modelled.
         let is_plain = base == base.to_canonical();
         let alike =
             one.len() == other.len() && one.iter().zip(&other).take(bits).all(|(a, b)| a == b);
@@ -35,7 +36,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// An address as its bits, one of IPv4 in IPv6's clothes as IPv4.
+/// Returns an address's bits, those of IPv4 for an IPv4-mapped address.
 fn digits(address: IpAddr) -> Vec<bool> {
     let of = |bytes: &[u8]| {
         let bits = bytes

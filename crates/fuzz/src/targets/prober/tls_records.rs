@@ -3,11 +3,11 @@ use eyelevel_probe::wire::feed_client;
 use eyelevel_probe::{Protocol, Trust};
 use std::sync::LazyLock;
 
-/// The roots are read once.
+/// The trusted roots, read once.
 static TRUST: LazyLock<Trust> = LazyLock::new(|| Trust::new(None).expect("this machine's roots"));
 
-/// What a server sends to the prober over TCP, from the first byte on. The first byte of the input
-/// chooses what the prober offers; a handshake that nobody has the keys for does not succeed.
+/// Parses a server's TCP bytes to the prober, from the first one on. The first byte of the input
+/// selects what the prober offers; a handshake without the keys does not succeed.
 pub(crate) fn run(input: &[u8]) {
     let Some((choice, bytes)) = input.split_first() else {
         return;

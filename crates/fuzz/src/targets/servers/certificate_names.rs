@@ -4,11 +4,11 @@ use eyelevel_replay::CertificateKey;
 use eyelevel_replay::tls::{Authority, Chains};
 use rustls::pki_types::CertificateDer;
 
-/// Twice: as the leaf that a recorded server sent, in DER, and as the names of a certificate in a
-/// recording, a line each. Each set of names is put on a certificate of ours, or refused in one line.
+/// Parses the input twice: as a recorded leaf certificate in DER, and as the names of a recorded
+/// certificate, one per line. Each set of names is issued as a certificate, or refused in one line.
 pub(crate) fn run(input: &[u8]) {
     let chain = [CertificateDer::from(input.to_vec()), vec![0; 7].into()];
-    if let Some(certificate) = Certificate::of(&chain) {
+    if let Some(certificate) = Certificate::from_chain(&chain) {
         assert_eq!(certificate.chain_bytes, input.len() as u64 + 7);
         sign(certificate.names);
     }
@@ -27,7 +27,7 @@ fn sign(names: Vec<String>) {
         Ok(authority) => authority,
         Err(error) => return check_message(&error),
     };
-    // Every name's, as a lab has them checked: what passes has a leaf, whichever is asked for.
+    // The check of a lab, for every name: each accepted one has a leaf.
     let checked = authority.check_chains(names.iter().map(String::as_str));
     if let Err(error) = &checked {
         check_message(error);
@@ -38,7 +38,7 @@ fn sign(names: Vec<String>) {
             // The last name is on the same certificate.
             let other = names.last().expect("there is one");
             assert!(checked.is_err() || authority.leaf(other).is_ok());
-            let again = Certificate::of(&leaf.cert).expect("our own leaf is read");
+            let again = Certificate::from_chain(&leaf.cert).expect("our own leaf is read");
             assert!(again.names.len() <= names.len());
         }
     }

@@ -2,8 +2,8 @@ use eyelevel_replay::wire::HelloWatch;
 
 const HANDSHAKE: u8 = 22;
 
-/// A client's first bytes, as TCP's records and as QUIC's messages: what is found does not depend on
-/// how they come, and messages in records are found as without them.
+/// Parses a client's first bytes, as TCP's records and as QUIC's messages. The result does not
+/// depend on how they are split, and messages in records give the same result as without them.
 pub(crate) fn run(input: &[u8]) {
     let on_records = |bytes: &[u8], piece_bytes: usize| {
         let mut watch = HelloWatch::default();

@@ -3,8 +3,8 @@ use std::net::IpAddr;
 
 const HEADER_BYTES: usize = 12;
 
-/// A message to the lab's resolver: an answer has the query's number and says that it is one, so that
-/// two resolvers never talk; it fits, and asked again it is the same.
+/// Parses a message to the lab's resolver. An answer has the query's id and is marked as a
+/// response, so that two resolvers never loop; it fits, and the same query gets the same answer.
 pub(crate) fn run(input: &[u8]) {
     let addresses = |texts: &[&str]| -> Vec<IpAddr> {
         let parsed = texts.iter().map(|text| text.parse());
@@ -17,7 +17,7 @@ pub(crate) fn run(input: &[u8]) {
         ),
         ("b".to_owned(), addresses(&["192.0.2.8"; 60])),
     ]);
-    // As the socket's buffer has it.
+    // As in the socket's buffer.
     let input = &input[..input.len().min(MESSAGE_BYTES_MAX)];
     let Some(message) = answer(input, &table) else {
         return assert!(input.len() < HEADER_BYTES || input[2] & 0x80 != 0);

@@ -2,15 +2,16 @@ use eyelevel_replay::wire::{H2Event, H2Frames, client_preface, settings_frame};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The frames of either side, and the first ones that are changed on their way: what is seen and given
-/// on does not depend on how the bytes come, and what is changed has the form that it had.
+/// Parses the frames of either side, and the first ones, which are modified on their way. What is
+/// parsed and passed on does not depend on how the bytes are split, and modified frames keep their
+/// form.
 pub(crate) fn run(input: &[u8]) {
     let from_client = [PREFACE, input].concat();
     let whole = from_client.len();
     for (is_client, bytes) in [(true, &from_client[..]), (false, input)] {
-        let found = seen(is_client, bytes, whole);
-        assert_eq!(seen(is_client, bytes, 1), found);
-        // A frame has nine bytes at least.
+        let found = parse_frames(is_client, bytes, whole);
+        assert_eq!(parse_frames(is_client, bytes, 1), found);
+        // A frame has at least nine bytes.
         assert!(found.len() <= bytes.len() / 9 + 1);
         for each in found {
             let H2Event::Update(stream, priority) = each else {
@@ -26,7 +27,7 @@ pub(crate) fn run(input: &[u8]) {
             (given.clone(), told)
         );
         assert!(told.is_none_or(|told| told <= table_bytes));
-        // At most one setting is added; nothing is given before the first frame is whole.
+        // At most one setting is added; nothing is passed on before the first frame is complete.
         assert!(given.is_empty() || (whole..=whole + 6).contains(&given.len()));
         assert!(given.is_empty() || given.starts_with(PREFACE));
     }
@@ -36,7 +37,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-fn seen(is_client: bool, bytes: &[u8], piece_bytes: usize) -> Vec<H2Event> {
+fn parse_frames(is_client: bool, bytes: &[u8], piece_bytes: usize) -> Vec<H2Event> {
     let mut frames = match is_client {
         true => H2Frames::client(),
         false => H2Frames::server(),

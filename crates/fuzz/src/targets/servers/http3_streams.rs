@@ -2,17 +2,17 @@ use crate::targets::check_message;
 use bytes::Bytes;
 use eyelevel_http3::{Control, ControlEvent, Error, Message, MessageEvent, Side, Unidirectional};
 
-/// A section beyond it is not kept.
+/// The longest section that is stored.
 const SECTION_BYTES_MAX: u64 = 64;
 
-/// The input as a client's control stream, as a request's and as a stream whose type is to be read:
-/// what is said of it does not depend on how its bytes come, and events hold no more than it has.
+/// Parses the input as a client's control stream, as a request's and as a stream of unknown type.
+/// The result does not depend on how the bytes are split, and events hold no more than the input.
 pub(crate) fn run(input: &[u8]) {
     for side in [Side::Client, Side::Server] {
-        let whole = control(side, input, input.len().max(1));
-        assert_eq!(whole, control(side, input, 1));
-        let (bodies, events, error) = message(side, input, input.len().max(1));
-        assert_eq!((bodies, events, error), message(side, input, 1));
+        let whole = parse_control(side, input, input.len().max(1));
+        assert_eq!(whole, parse_control(side, input, 1));
+        let (bodies, events, error) = parse_message(side, input, input.len().max(1));
+        assert_eq!((bodies, events, error), parse_message(side, input, 1));
     }
     let kind = |piece_bytes: usize| {
         let (mut streams, mut head) = (Unidirectional::new(Side::Client), Vec::new());
@@ -26,7 +26,11 @@ pub(crate) fn run(input: &[u8]) {
     assert_eq!(kind(1), kind(input.len().max(1)));
 }
 
-fn control(side: Side, input: &[u8], piece_bytes: usize) -> (Vec<ControlEvent>, Option<Error>) {
+fn parse_control(
+    side: Side,
+    input: &[u8],
+    piece_bytes: usize,
+) -> (Vec<ControlEvent>, Option<Error>) {
     let (mut control, mut events) = (Control::new(side), Vec::new());
     for piece in input.chunks(piece_bytes) {
         let mut piece = Bytes::copy_from_slice(piece);
@@ -44,10 +48,10 @@ fn control(side: Side, input: &[u8], piece_bytes: usize) -> (Vec<ControlEvent>, 
     (events, None)
 }
 
-/// The body's bytes, the other events, and the error that ended it.
-type Said = (Vec<u8>, Vec<MessageEvent>, Option<Error>);
+/// The body's bytes, the other events, and the error that ended the stream.
+type MessageResult = (Vec<u8>, Vec<MessageEvent>, Option<Error>);
 
-fn message(side: Side, input: &[u8], piece_bytes: usize) -> Said {
+fn parse_message(side: Side, input: &[u8], piece_bytes: usize) -> MessageResult {
     let mut message = Message::new(side, SECTION_BYTES_MAX);
     let (mut body, mut events) = (Vec::new(), Vec::new());
     for piece in input.chunks(piece_bytes) {

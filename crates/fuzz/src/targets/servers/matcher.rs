@@ -5,9 +5,9 @@ use http::HeaderMap;
 
 const EXCHANGES_MAX: usize = 40;
 
-/// Lines of a letter, which chooses the method, the status and the body, and a path with its query:
-/// all of them recorded, and then each asked for. What was recorded is found exactly, and whatever
-/// answers was recorded of the same method, unless it is the body of a HEAD.
+/// Records exchanges and requests each of them. A line is a letter, which selects the method, the
+/// status and the body, and a path with its query. Each recorded request is found exactly, and
+/// every response was recorded for the same method, except for the body of a HEAD.
 pub(crate) fn run(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else {
         return;
@@ -79,7 +79,7 @@ fn check(exchanges: &[Exchange], request: &Request<'_>, asked: &Exchange, answer
         Answer::Preflight => panic!("nobody asked whether it may"),
         Answer::Miss(miss) => {
             let is_range = miss.difference == "range";
-            // No request here is conditional, and a 304 answers those alone.
+            // No request here is conditional, and a 304 answers only conditional ones.
             let is_condition = miss.difference == "condition" && asked.status == 304;
             assert!(
                 is_range || is_condition || !is_recorded || asked.status < 200,

@@ -1,4 +1,4 @@
-//! What the lab's servers and its resolver read, and what they choose by it.
+//! Inputs of the lab's servers and resolver, and the selection of responses.
 
 pub(crate) mod certificate_names;
 pub(crate) mod client_hello;

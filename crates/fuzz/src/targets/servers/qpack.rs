@@ -7,16 +7,16 @@ const TABLE_BYTES: u64 = 512;
 const BLOCKED_STREAMS: u64 = 4;
 const SECTION_BYTES_MAX: u64 = 4096;
 
-/// Three times: as what a peer says, in parts of an encoder's stream, a decoder's and sections; as
-/// fields that our encoder writes and our decoder reads, some of the inserts late; and as sections
-/// of HPACK.
+/// Parses the input three times: as a peer's bytes, in parts of an encoder's stream, a decoder's
+/// and sections; as fields that our encoder writes and our decoder reads, with some inserts late;
+/// and as sections of HPACK.
 pub(crate) fn run(input: &[u8]) {
-    hostile(input);
-    friendly(input);
-    older(input);
+    check_peer_bytes(input);
+    check_round_trip(input);
+    check_hpack(input);
 }
 
-fn older(input: &[u8]) {
+fn check_hpack(input: &[u8]) {
     let mut decoder = hpack::Decoder::new(TABLE_BYTES, SECTION_BYTES_MAX);
     for part in input.chunks(40) {
         let Some(fields) = decoder.section(part) else {
@@ -27,8 +27,8 @@ fn older(input: &[u8]) {
     }
 }
 
-/// Each part begins with a byte that says whose it is, and one with its length.
-fn hostile(mut input: &[u8]) {
+/// Parses parts that begin with a byte that selects the stream and one with their length.
+fn check_peer_bytes(mut input: &[u8]) {
     let mut decoder = Decoder::new(TABLE_BYTES, BLOCKED_STREAMS);
     let mut encoder = Encoder::new();
     encoder.on_settings(TABLE_BYTES, TABLE_BYTES, BLOCKED_STREAMS);
@@ -56,7 +56,7 @@ fn hostile(mut input: &[u8]) {
             return check_message(&error);
         }
         assert!(decoder.table_bytes() <= TABLE_BYTES);
-        // An acknowledgement has as many bytes as a number, and there is one for each part.
+        // An acknowledgement is one number, and there is at most one per part.
         assert!(decoder.take_instructions().len() <= 32);
     }
 }
@@ -65,7 +65,7 @@ fn read(decoder: &mut Decoder, stream: u64, section: &[u8]) -> Result<(), eyelev
     if let Decoded::Fields(fields) = decoder.decode(stream, section, SECTION_BYTES_MAX)? {
         let bytes: u64 = fields.iter().map(|field| field.size()).sum();
         assert!(bytes <= SECTION_BYTES_MAX);
-        // A head is made of it or refused; either way in words.
+        // A head is built from it or refused with a message.
         for refused in [
             head::request(fields.clone()).err(),
             head::response(fields).err(),
@@ -76,7 +76,7 @@ fn read(decoder: &mut Decoder, stream: u64, section: &[u8]) -> Result<(), eyelev
     Ok(())
 }
 
-fn friendly(input: &[u8]) {
+fn check_round_trip(input: &[u8]) {
     let mut encoder = Encoder::new();
     let mut decoder = Decoder::new(TABLE_BYTES, BLOCKED_STREAMS);
     encoder.on_settings(TABLE_BYTES, TABLE_BYTES, BLOCKED_STREAMS);

@@ -4,9 +4,10 @@ use eyelevel_replay::matcher::Request;
 use eyelevel_replay::wire::{Part, part};
 use http::{HeaderMap, HeaderValue};
 
-/// Lines: the recorded status, its `Content-Range`, `ETag` and `Accept-Ranges`, what was recorded as
-/// asked (`Range`, `If-Range`), and what is asked; the rest is the recorded body. A part lies in the
-/// body and where `Content-Range` says; the same request has the recorded answer.
+/// Answers range requests. The lines are the recorded status, its `Content-Range`, `ETag` and
+/// `Accept-Ranges`, the recorded request's `Range` and `If-Range`, and the new request's; the rest
+/// is the recorded body. A part is inside the body and where `Content-Range` says; an identical
+/// request gets the recorded response.
 pub(crate) fn run(input: &[u8]) {
     let mut lines = input.splitn(9, |byte| *byte == b'\n');
     let mut line = || String::from_utf8_lossy(lines.next().unwrap_or_default()).into_owned();
@@ -64,7 +65,7 @@ pub(crate) fn run(input: &[u8]) {
         body: &[],
     };
     let answered = part(&exchange, &request);
-    // A field that is no ASCII counts as not sent.
+    // A field that is not ASCII counts as not sent.
     let is_text = asked.is_ascii() && asked_if.is_ascii();
     if is_text && asked == recorded && asked_if == recorded_if {
         assert_eq!(answered, Some(Part::Recorded));

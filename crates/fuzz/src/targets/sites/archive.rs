@@ -2,8 +2,8 @@ use crate::targets::check_message;
 use bytes::Bytes;
 use eyelevel_archive::{Site, response_headers_to_send};
 
-/// A recorded site: WARC, plain or gzip, or WACZ. What is opened can be described, verified and
-/// replayed.
+/// Opens a recorded site: WARC, plain or gzip, or WACZ. A site that opens can be described,
+/// verified and replayed.
 pub(crate) fn run(input: &[u8]) {
     let site = match Site::from_bytes("a.warc", Bytes::copy_from_slice(input)) {
         Ok(site) => site,

@@ -1,11 +1,11 @@
 use bytes::Bytes;
 use eyelevel_archive::{Exchange, Header, Imported, secure};
 
-/// Bodies in the inputs are small; what they may become is what a page's largest text has.
+/// The bound on decoded bodies, that of a page's largest text; bodies in the inputs are small.
 const BYTES_MAX: u64 = 4 << 20;
 
-/// A line with the value of `Content-Encoding`, and a body: undone it stays within the bound, and it
-/// can still be undone once its links are rewritten.
+/// Decodes a body; the first line is the value of `Content-Encoding`. The result stays within the
+/// bound, and the body still decodes after its links are rewritten.
 pub(crate) fn run(input: &[u8]) {
     let end = input.iter().position(|byte| *byte == b'\n');
     let (names, body) = input.split_at(end.unwrap_or(input.len()));

@@ -8,19 +8,19 @@ const PAGE: &str = "https://a.test/";
 const COMMENT: &str = "<!--x-->";
 const BODY_BYTES_MAX: u64 = 4 << 20;
 
-/// A line with a content type, and a document: inserting a comment adds that and changes nothing
-/// else, and each other edit of its markup is made or refused in a line.
+/// Edits a document; the first line is its content type. Inserting a comment changes nothing else,
+/// and each other edit of its markup is applied or refused in one line.
 pub(crate) fn run(input: &[u8]) {
     let end = input.iter().position(|byte| *byte == b'\n');
     let (kind, body) = input.split_at(end.unwrap_or(input.len()));
     let body = body.get(1..).unwrap_or(&[]);
     let kind = [b"text/html;charset=", kind].concat();
     let recorded = [
-        answer(PAGE, kind, body),
-        answer("https://a.test/x", "text/css", "a{}"),
+        create_response(PAGE, kind, body),
+        create_response("https://a.test/x", "text/css", "a{}"),
     ];
     let comment = Action::InsertHead(COMMENT.into());
-    if let Ok(document) = edited(&recorded, comment) {
+    if let Ok(document) = apply_edit(&recorded, comment) {
         let wide = document.len() - body.len();
         assert!(
             wide == COMMENT.len() || wide == 2 * COMMENT.len(),
@@ -49,13 +49,13 @@ pub(crate) fn run(input: &[u8]) {
             with: "bc".into(),
         },
     ] {
-        if let Err(error) = edited(&recorded, action) {
+        if let Err(error) = apply_edit(&recorded, action) {
             check_message(&error);
         }
     }
 }
 
-fn answer(url: &str, kind: impl AsRef<[u8]>, body: impl AsRef<[u8]>) -> Exchange {
+fn create_response(url: &str, kind: impl AsRef<[u8]>, body: impl AsRef<[u8]>) -> Exchange {
     Exchange {
         index: 0,
         method: "GET".into(),
@@ -77,8 +77,8 @@ fn answer(url: &str, kind: impl AsRef<[u8]>, body: impl AsRef<[u8]>) -> Exchange
     }
 }
 
-/// The document with one edit.
-fn edited(recorded: &[Exchange], action: Action) -> Result<Vec<u8>, eyelevel_edit::Error> {
+/// Applies one edit and returns the document.
+fn apply_edit(recorded: &[Exchange], action: Action) -> Result<Vec<u8>, eyelevel_edit::Error> {
     let main_url = PAGE.parse().expect("it is a URL");
     let edit = Edit {
         name: "an edit".into(),

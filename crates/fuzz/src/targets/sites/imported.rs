@@ -2,8 +2,8 @@ use crate::targets::check_message;
 use bytes::Bytes;
 use eyelevel_archive::{Format, import_content, response_headers_to_send, secure};
 
-/// What must hold of another tool's file: it is refused in one line, or its exchanges can be
-/// replayed, also as those of an https site.
+/// Checks the import of another tool's file: it is refused in one line, or its exchanges can be
+/// replayed, also after conversion to https.
 pub(super) fn check(format: Format, input: Bytes) {
     let mut imported = match import_content(format, input) {
         Ok(imported) => imported,

@@ -2,7 +2,7 @@ use super::imported;
 use bytes::Bytes;
 use eyelevel_archive::Format;
 
-/// One file of a Mahimahi folder.
+/// Imports one file of a Mahimahi folder.
 pub(crate) fn run(input: &[u8]) {
     imported::check(Format::Mahimahi, Bytes::copy_from_slice(input));
 }

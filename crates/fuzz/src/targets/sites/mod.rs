@@ -1,4 +1,5 @@
-//! Recorded sites: archives, other tools' recordings, and whom the recorder's requests are for.
+//! Recorded sites: archives, other tools' recordings, and the servers that the recorder's requests
+//! name.
 
 pub(crate) mod archive;
 pub(crate) mod coding;

@@ -4,9 +4,9 @@ use eyelevel_recorder::Reach;
 use eyelevel_recorder::wire::{Target, check_authority};
 use http::{HeaderValue, Request};
 
-/// Lines: the server of a client's tunnel as `HOST:PORT`, the URI of a request in it, and its `Host`
-/// fields. What passes names that server alone, letter by letter. The first line is what `--allow`
-/// opens, too.
+/// Checks the authority of a request. The lines are the server of a client's tunnel as `HOST:PORT`,
+/// the URI of a request in it, and its `Host` fields. An accepted request names only that server,
+/// letter by letter. The first line is also passed to `--allow`.
 pub(crate) fn run(input: &[u8]) {
     let mut lines = input.split(|byte| *byte == b'\n');
     let first = String::from_utf8_lossy(lines.next().unwrap_or_default()).into_owned();
@@ -40,11 +40,14 @@ pub(crate) fn run(input: &[u8]) {
     named.extend(authority.map(|authority| authority.as_str().to_owned()));
     match check_authority(&request, &target) {
         Err(other) => assert!(!other.contains('\n') && other.chars().count() <= 100),
-        Ok(()) => assert!(named.iter().all(|each| is_of(each, &target)), "{named:?}"),
+        Ok(()) => assert!(
+            named.iter().all(|each| names_only(each, &target)),
+            "{named:?}"
+        ),
     }
 }
 
-fn is_of(named: &str, target: &Target) -> bool {
+fn names_only(named: &str, target: &Target) -> bool {
     let host = |text: &str| {
         let text = text.strip_prefix('[').unwrap_or(text);
         let text = text.strip_suffix(']').unwrap_or(text);

@@ -4,7 +4,8 @@ use eyelevel_archive::Format;
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write;
 
-/// A Web Page Replay archive; the input is what stands inside its gzip, unless it is gzip itself.
+/// Imports a Web Page Replay archive; the input is the content of its gzip, unless it is gzip
+/// itself.
 pub(crate) fn run(input: &[u8]) {
     if input.starts_with(&[0x1f, 0x8b]) {
         return imported::check(Format::WebPageReplay, Bytes::copy_from_slice(input));

@@ -1,4 +1,4 @@
-//! A tunnel whose first byte tells what follows.
+//! A tunnel whose first byte is peeked at to detect its protocol.
 
 use std::io;
 use std::pin::Pin;
@@ -8,26 +8,26 @@ use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
-/// A tunnel whose first byte was looked at.
-pub struct Rewound {
+/// A tunnel whose first byte was peeked at.
+pub struct PeekedTunnel {
     first: Option<u8>,
     stream: TokioIo<Upgraded>,
 }
 
-impl Rewound {
-    /// Reads the first byte of a tunnel, which is read again with the rest.
-    pub async fn look(upgraded: Upgraded) -> io::Result<(u8, Self)> {
+impl PeekedTunnel {
+    /// Reads the first byte of a tunnel, which will be read again with the rest.
+    pub async fn peek(upgraded: Upgraded) -> io::Result<(u8, Self)> {
         let mut stream = TokioIo::new(upgraded);
         let first = stream.read_u8().await?;
-        let rewound = Self {
+        let peeked_tunnel = Self {
             first: Some(first),
             stream,
         };
-        Ok((first, rewound))
+        Ok((first, peeked_tunnel))
     }
 }
 
-impl AsyncRead for Rewound {
+impl AsyncRead for PeekedTunnel {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -43,7 +43,7 @@ impl AsyncRead for Rewound {
     }
 }
 
-impl AsyncWrite for Rewound {
+impl AsyncWrite for PeekedTunnel {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
