@@ -127,7 +127,7 @@ def _warm(variant: str, build: LiveBuild, page: str) -> None:
         except (OSError, http.client.HTTPException) as error:
             why = str(error) or type(error).__name__
             raise LiveBuildError(
-                build.find_end() or f"{subject}: {why}; request it from a terminal"
+                build.find_end() or f"{subject}: {why}; open its page in a browser"
             ) from error
         finally:
             connection.close()
