@@ -83,7 +83,9 @@ def test_frames_begin_white_and_end_whole(whole: RawLoad):
 
 
 def test_the_first_visual_change_lies_between_style_and_paint(whole: RawLoad):
-    metrics = compute_metrics(decoded(whole), {**whole.as_record(), "connections": []})
+    metrics = compute_metrics(
+        decoded(whole), {**whole.as_record(), "connections": [], "requests": []}
+    )
     style = next(item for item in whole.objects if item.url.endswith("/style.css"))
     # Nothing is painted before the style sheet. A frame's time is its planned display, the first
     # paint's its presentation, which a busy machine delays: never more than two frames earlier.
