@@ -5,7 +5,7 @@ processor busy for 60 ms before it sets the mark `ready`. The script of the othe
 much longer; with `--ms 0`, only a comment differs. Both are recorded once. Each study is a run of
 its own with the stop rule, over 40 ms of round trip at 20 Mbit/s, and asks about the mark or
 `--metric`. A line per study has its seconds from command to verdict, its blocks, the verdict and
-the difference with interval; the last line counts the claims. Nothing is asserted.
+the gain with its interval; the last line counts the claims. Nothing is asserted.
 """
 
 import subprocess
@@ -127,10 +127,10 @@ def _describe(contents: StudyResults) -> tuple[str, bool]:
     (gain,) = (each for each in contents.gains if each.metric == contents.primary_metric)
     verdict = str(verdict_of(contents, gain))
     blocks = contents.blocks.kept["repetition"].n_unique()
-    found = gain.difference
+    found = gain.gain
     line = f"{blocks} blocks, {verdict}"
     if found.value is not None and found.low is not None and found.high is not None:
-        line += f", {found.value:+.1f} ms ({found.low:+.1f} to {found.high:+.1f})"
+        line += f", {found.value:+.1%} ({found.low:+.1%} to {found.high:+.1%})"
     return line, verdict.startswith(("faster", "slower"))
 
 

@@ -238,8 +238,8 @@ def _remount(disk: Path, flags: int) -> None:
             raise OSError(number, os.strerror(number))
 
 
-def forked(work: Callable[[Path], None], disk: Path, on_step: Callable[[str], None]) -> int:
-    """Do it in a process of its own; as `os.waitstatus_to_exitcode`. One line says what failed."""
+def run_forked(work: Callable[[Path], None], disk: Path, on_step: Callable[[str], None]) -> int:
+    """Do the work in a process of its own; return its exit status (`os.waitstatus_to_exitcode`)."""
     pid = os.fork()
     if pid == 0:
         status = WRONG
@@ -281,7 +281,7 @@ class Runs:
         self._work = WORKS[name]
         self.steps: list[str] = []
         self._prepared = disk.parent / "prepared"
-        if forked(self._work.prepare, disk, lambda _: None) != 0:
+        if run_forked(self._work.prepare, disk, lambda _: None) != 0:
             sys.exit(f"{name}: it cannot be prepared")
         shutil.copytree(disk, self._prepared)
         self._before = tree(disk)
@@ -291,7 +291,7 @@ class Runs:
             def note(step: str) -> None:
                 print(step, file=file, flush=True)
 
-            if forked(self._work.do, disk, note) != 0:
+            if run_forked(self._work.do, disk, note) != 0:
                 sys.exit(f"{name}: it fails without a fault")
         self.steps = steps_file.read_text().splitlines()
         self._whole = tree(disk)
@@ -316,14 +316,14 @@ class Runs:
                     FAULTS[fault](self._disk)
                 left[0] -= 1
 
-            status = forked(self._work.do, self._disk, at)
+            status = run_forked(self._work.do, self._disk, at)
             heal(self._disk)
             ends.append("killed" if status < 0 else "refused" if status == REFUSED else "done")
             if status == WRONG:
                 return "wrong", "a traceback, or more than a line"
             if half := self._half():
                 return "wrong", f"half written: {half}"
-        if forked(self._work.do, self._disk, lambda _: None) != 0:
+        if run_forked(self._work.do, self._disk, lambda _: None) != 0:
             return "wrong", "it cannot be ended"
         if (found := tree(self._disk)) != self._whole:
             differ = found.items() ^ self._whole.items()

@@ -155,7 +155,7 @@ class LabSummary:
     suspended: tuple[JsonMapping, ...] | None = None
     """Suspended processes of the measured visit; None if processes were not watched."""
     live: JsonMapping | None = None
-    """What a live build did during the measured visit; None without one."""
+    """The lab's account of a live build during the measured visit; None without one."""
 
 
 class Lab:

@@ -32,12 +32,12 @@ class LiveBuild:
     def lab_setting(self) -> JsonObject:
         """Return the lab's `live` object (spec/lab-events.md)."""
         own = dict.fromkeys((self.host, "localhost", "127.0.0.1", "::1", "0.0.0.0"))
-        hosts = [_bracketed(host) for host in own]
+        hosts = [_format_host(host) for host in own]
         authorities = [f"{host}:{self.port}" for host in hosts]
         if self.port == HTTP_PORT:
             authorities += hosts
         return {
-            "address": f"{_bracketed(self.address)}:{self.port}",
+            "address": f"{_format_host(self.address)}:{self.port}",
             "authorities": authorities,
         }
 
@@ -70,5 +70,6 @@ def describe_load(
     }
 
 
-def _bracketed(host: str) -> str:
+def _format_host(host: str) -> str:
+    """Return a host as a URL has it: an IPv6 address in brackets (RFC 3986, section 3.2.2)."""
     return f"[{host}]" if ":" in host else host

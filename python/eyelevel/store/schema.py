@@ -376,7 +376,7 @@ class FailedAttempt(TypedDict):
 
 @with_config(OBSERVED)
 class LiveSeen(TypedDict):
-    """What a live build did during the load, as spec/run-record.md has it."""
+    """The record's account of a live build during the load (spec/run-record.md)."""
 
     url: str
     others: Literal["blocked", "recorded"]

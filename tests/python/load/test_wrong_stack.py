@@ -48,14 +48,14 @@ def test_recorded_http_origins_are_in_cleartext_and_begin_as_the_stacks_tcp(stac
     plain = an_object(url="http://b.example/a.png", protocol="http/1.1")
     secure = a_connection(packet_bytes=over.quic_packet_bytes) | {"protocol": over.protocol}
 
-    def judged(objects: list[Any], **in_force: Any) -> tuple[str, str]:
+    def judge_outcome(objects: list[Any], **in_force: Any) -> tuple[str, str]:
         seen = [secure, cleartext_connection(**in_force)]
         return judge(replace(GOOD, stack=over, objects=objects, connections=seen))
 
     mixed = [an_object(protocol=over.protocol), plain]
-    assert judged(mixed) == ("ok", "")
+    assert judge_outcome(mixed) == ("ok", "")
     upgraded = [an_object(protocol=over.protocol), plain | {"protocol": over.protocol}]
-    outcome, detail = judged(upgraded)
+    outcome, detail = judge_outcome(upgraded)
     assert outcome == "wrong-protocol" and "though it was recorded in cleartext" in detail
     for wrong in (
         {"initial_window_packets": 10},
@@ -63,10 +63,10 @@ def test_recorded_http_origins_are_in_cleartext_and_begin_as_the_stacks_tcp(stac
         {"slow_start_after_idle": True},
         {"pacing_rate_bytes_s_max": None},
     ):
-        outcome, detail = judged(mixed, **wrong)
+        outcome, detail = judge_outcome(mixed, **wrong)
         assert outcome == "wrong-stack" and "connection 1, in cleartext" in detail
     lost = {"initial_window_packets": 1, "syn_ack_retransmitted_packets": 2}
-    assert judged(mixed, **lost) == ("ok", "")
+    assert judge_outcome(mixed, **lost) == ("ok", "")
 
 
 def test_where_http3_is_found_http2_is_right_too_and_begins_as_the_stacks_tcp() -> None:
@@ -74,15 +74,15 @@ def test_where_http3_is_found_http2_is_right_too_and_begins_as_the_stacks_tcp() 
     over_quic = a_connection(packet_bytes=found.quic_packet_bytes) | {"protocol": "h3"}
     objects = [an_object(protocol="h2"), an_object(protocol="h3")]
 
-    def judged(stack: Stack, **in_force: Any) -> tuple[str, str]:
+    def judge_outcome(stack: Stack, **in_force: Any) -> tuple[str, str]:
         over_tcp = a_connection(**in_force) | {"protocol": "h2", "connection": 1}
         seen = [over_tcp, over_quic]
         return judge(replace(GOOD, stack=stack, objects=objects, connections=seen))
 
-    assert judged(found) == ("ok", "")
-    outcome, detail = judged(found, initial_window_packets=10)
+    assert judge_outcome(found) == ("ok", "")
+    outcome, detail = judge_outcome(found, initial_window_packets=10)
     assert outcome == "wrong-stack" and "connection 1, over HTTP/2" in detail
-    outcome, detail = judged(replace(found, discovery="known"))
+    outcome, detail = judge_outcome(replace(found, discovery="known"))
     assert outcome == "wrong-protocol" and "instead of h3" in detail
     over_http1 = [an_object(protocol="http/1.1")]
     outcome, detail = judge(replace(GOOD, stack=found, objects=over_http1))
@@ -243,7 +243,7 @@ def test_a_connection_that_had_no_chance_to_take_the_table_is_no_fault() -> None
     """Its requests came within a round trip, 24 ms, of the handshake's end, at 1 s."""
     stack = replace(TUNED, header_table_bytes=4096)
 
-    def judged(
+    def judge_outcome(
         *tables: int, at_ms: tuple[float, ...] = (1001,), rtt_ms: float | None = 24.0, **more: Any
     ) -> str:
         served = [sample_request(url=URL)]
@@ -256,10 +256,19 @@ def test_a_connection_that_had_no_chance_to_take_the_table_is_no_fault() -> None
         ]
         return judge(replace(GOOD, stack=stack, requests=served, connections=numbered))[0]
 
-    assert judged(4096, 0) == judged(4096, 0, at_ms=(1001, 1023)) == "ok"
-    assert judged(4096, 0, at_ms=(1073,), think_ms=50.0) == "ok"
-    assert judged(4096, 0, at_ms=(1001, 1025)) == judged(4096, 0, at_ms=(1073,)) == "wrong-stack"
-    assert judged(0, 0) == judged(4096, 100) == judged(4096, 0, rtt_ms=None) == "wrong-stack"
+    assert judge_outcome(4096, 0) == judge_outcome(4096, 0, at_ms=(1001, 1023)) == "ok"
+    assert judge_outcome(4096, 0, at_ms=(1073,), think_ms=50.0) == "ok"
+    assert (
+        judge_outcome(4096, 0, at_ms=(1001, 1025))
+        == judge_outcome(4096, 0, at_ms=(1073,))
+        == "wrong-stack"
+    )
+    assert (
+        judge_outcome(0, 0)
+        == judge_outcome(4096, 100)
+        == judge_outcome(4096, 0, rtt_ms=None)
+        == "wrong-stack"
+    )
 
 
 def test_a_stack_that_gives_tickets_out_on_a_first_visit_may_resume() -> None:

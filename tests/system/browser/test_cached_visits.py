@@ -64,7 +64,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def visit(site: Path, age: str, stack: str) -> tuple[dict[str, int], set[str], dict[str, Any]]:
-    """What the servers answered on the measured visit by path, and what came from the cache."""
+    """Return the measured visit's statuses and cached paths, and the record."""
     options = ("--network", "dsl", "--stack", stack, "--visit", "cached", "--cache-age", age)
     trial = load(str(site), *options, "--no-capture")
     asked = {each["url"].removeprefix(PAGE_URL): each["status"] for each in trial["requests"]}

@@ -204,7 +204,7 @@ class Comments:
         self.folder, self.edited, self.method, self.header = folder, edited, method, header
 
     @contextlib.contextmanager
-    def served(self) -> Iterator[str]:
+    def serve(self) -> Iterator[str]:
         server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Api, self))
         with server, serving(server):
             yield f"http://127.0.0.1:{server.server_address[1]}"
@@ -301,7 +301,7 @@ def test_a_comment_is_written_once_and_edited_from_then_on(
     comments, file = made(), tmp_path / "comment.md"
     # Two pages of others' comments, one of which quotes ours.
     comments.comments = {each: f"> <!-- eyelevel -->\n{each}" for each in range(103)}
-    with comments.served() as api:
+    with comments.serve() as api:
         for text, done in (
             ("one \u2212 “\n", "wrote the comment\n"),
             ("two\n", "edited comment 103\n"),
@@ -340,7 +340,7 @@ def test_a_token_goes_nowhere_but_to_the_api(tmp_path: Path) -> None:
 
     comments = github()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
-    with comments.served() as other, server, serving(server):
+    with comments.serve() as other, server, serving(server):
         found = writes(
             of_github(f"http://127.0.0.1:{server.server_address[1]}"), tmp_path / "comment.md"
         )
@@ -359,7 +359,7 @@ def page_repository(runner: Runner) -> str:
     return runner.block("git rev-parse HEAD").stdout.strip()
 
 
-def shortened(command: str) -> str:
+def shorten(command: str) -> str:
     """A question with as few and as short loads as a verdict needs."""
     assert "ask before.wacz after.wacz --budget 6min --fail-if-slower" in command
     return command.replace("--budget 6min", "--blocks 6 --rtt 4ms --host-wait 0")
@@ -367,10 +367,9 @@ def shortened(command: str) -> str:
 
 def check_comment(text: str, link: str) -> None:
     assert text.startswith("<!-- eyelevel -->\n\n**") and f"]({link})" in text
-    if (
-        "too busy to answer" not in text
-    ):  # a machine's fault; what a comment has is tested for itself
-        assert "| requests |" in text and "- against itself: before " in text
+    # A busy machine has no answer; what a comment has is tested for itself.
+    if "too busy to answer" not in text:
+        assert "| requests |" in text and "- On rtt 4ms, against itself: before " in text
 
 
 @pytest.mark.full
@@ -384,11 +383,11 @@ def test_a_page_is_compared_with_the_one_before_and_commented_once(runner: Runne
     done = runner.step("Record both", before=asked["before"], after=asked["after"])
     assert done.returncode == 0, done.stdout + done.stderr
     done = runner.step(
-        "Ask eyelevel", command=shortened(asked["command"]), inconclusive=asked["inconclusive"]
+        "Ask eyelevel", command=shorten(asked["command"]), inconclusive=asked["inconclusive"]
     )
     assert done.returncode in (0, 1), done.stdout + done.stderr
     comment, comments = STEPS["Comment once"], github()
-    with comments.served() as api:
+    with comments.serve() as api:
         given = of_github(api)
         assert comment["env"].keys() == {"OUT", "GITHUB_TOKEN", "PULL_REQUEST", "REPORT"}
         for what in ("wrote the comment", "edited comment 0"):
@@ -440,9 +439,9 @@ def test_gitlabs_job_compares_pages_and_comments_once(installed: Runner, runner:
     assert install == ".eyelevel/bin/pip install --quiet wheels/eyelevel-*.whl"
     assert end == 'exit "$status"'
     comments = gitlab()
-    with comments.served() as api:
+    with comments.serve() as api:
         given = job["variables"] | of_gitlab(api) | {"CI_MERGE_REQUEST_DIFF_BASE_SHA": base}
-        done = runner.block(shortened("\n".join([*script, comment, end])), **given)
+        done = runner.block(shorten("\n".join([*script, comment, end])), **given)
         assert done.returncode in (0, 1), done.stdout + done.stderr
         assert "wrote the comment" in done.stdout, done.stderr
         text = comments.comments[0]

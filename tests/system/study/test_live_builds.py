@@ -49,7 +49,7 @@ class Shop(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         own = f"http://localhost:{self.server.server_address[1]}"
-        self.asked.append({"path": self.path, **self.named()})
+        self.asked.append({"path": self.path, **self.fields_by_title()})
         if self.path == "/":
             self.reply(302, {"Location": f"{own}/shop", "Set-Cookie": "a=1; Domain=localhost"})
         elif self.path == "/shop":
@@ -63,7 +63,7 @@ class Shop(BaseHTTPRequestHandler):
             )
             self.reply(200, {"Content-Type": "text/javascript"}, script)
 
-    def named(self) -> dict[str, str]:
+    def fields_by_title(self) -> dict[str, str]:
         """Return its request's fields; our servers write them in lower case."""
         return {name.title(): value for name, value in self.headers.items()}
 

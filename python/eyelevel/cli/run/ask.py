@@ -426,14 +426,14 @@ class _Question:
     is_live: bool = False
 
     def _text(self, places: Sequence[str]) -> str:
-        asked = self._asked(places)
-        if "\nvisit = " in asked and "visit = " in self.keys:
+        question = self._comparison_text(places)
+        if "\nvisit = " in question and "visit = " in self.keys:
             raise PlanError(
                 ["--visit: early data goes out on a repeat visit, which --change asks for; drop it"]
             )
-        return self.keys + asked
+        return self.keys + question
 
-    def _asked(self, places: Sequence[str]) -> str:
+    def _comparison_text(self, places: Sequence[str]) -> str:
         how = self.networks, self.blocks, self.table
         if self.is_live:
             return live_plan(places[0], places[1], self.stack, *how)

@@ -1,4 +1,4 @@
-"""What live builds did during a run's loads, and whether they answered them alike."""
+"""Summaries of live builds over the loads of a run: what they cost, and whether they vary."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ READ_MAX = 200
 
 
 @dataclass(frozen=True)
-class LiveBuildSeen:
-    """One variant's live build in the loads of one site."""
+class LiveBuildSummary:
+    """A summary of a variant's live build over the loads of one site."""
 
     variant: str
     site: str
@@ -43,7 +43,7 @@ class LiveBuildSeen:
 
     @property
     def sentence(self) -> str:
-        """Return all of it in a sentence."""
+        """Return the summary in a sentence."""
         clauses = [
             f"third parties are {self.others}",
             "its document is the same in all loads"
@@ -63,7 +63,7 @@ class LiveBuildSeen:
         return f"{self.variant} is live ({self.url}) in {self.site}: {'; '.join(clauses)}."
 
     def as_json(self) -> JsonObject:
-        """Return it for programs."""
+        """Return the summary for `--json`."""
         return {
             "variant": self.variant,
             "site": self.site,
@@ -79,8 +79,8 @@ class LiveBuildSeen:
         }
 
 
-def live_builds(contents: StudyResults) -> Iterator[LiveBuildSeen]:
-    """Yield what each live build did on each site; nothing for a plan without one."""
+def live_builds(contents: StudyResults) -> Iterator[LiveBuildSummary]:
+    """Yield a summary of each live build on each site; nothing for a plan without one."""
     for variant in contents.plan.variants:
         if variant.live is None:
             continue
@@ -95,7 +95,7 @@ def live_builds(contents: StudyResults) -> Iterator[LiveBuildSeen]:
                 yield seen
 
 
-def _summarise(variant: str, site: str, records: Sequence[JsonMapping]) -> LiveBuildSeen | None:
+def _summarise(variant: str, site: str, records: Sequence[JsonMapping]) -> LiveBuildSummary | None:
     loads = [record["live"] for record in records if "live" in record]
     if not loads:
         return None
@@ -106,7 +106,7 @@ def _summarise(variant: str, site: str, records: Sequence[JsonMapping]) -> LiveB
         for request in record["requests"][:1]
         if request["match"] == "live"
     ]
-    return LiveBuildSeen(
+    return LiveBuildSummary(
         variant,
         site,
         loads[0]["url"],

@@ -7,7 +7,7 @@ from eyelevel.analysis.formats import NO_BREAK, format_percent
 from eyelevel.analysis.study import StudyResults
 from eyelevel.base.json_types import JsonObject
 from eyelevel.report.figures.filmstrips import thumbnail
-from eyelevel.report.figures.live_builds import LiveBuildSeen, live_builds
+from eyelevel.report.figures.live_builds import LiveBuildSummary, live_builds
 from eyelevel.report.figures.page_changes import PageChange, page_changes
 
 SHOWN_MAX = 2
@@ -90,8 +90,8 @@ class Changed:
     """The differences of all pairs of variants; empty for a plan without variants."""
 
     changes: tuple[PageChange, ...]
-    live: tuple[LiveBuildSeen, ...] = ()
-    """What live builds did."""
+    live: tuple[LiveBuildSummary, ...] = ()
+    """The summaries of live builds."""
 
     @property
     def pages(self) -> tuple[ChangedPage, ...]:

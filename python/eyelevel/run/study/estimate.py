@@ -367,7 +367,9 @@ def _sequential(plan: Plan, deviation: float, source: str) -> tuple[SequentialEs
     found = sequential_estimate(plan, deviation)
     if found.effect is None:
         return found, f"{plan.blocks} blocks are too few to stop at"
-    return found, f"{source}; by its rule, the level shared by {_comparisons(plan)} comparisons"
+    count = _comparisons(plan)
+    shared = f", the level shared by {count} comparisons" if count > 1 else ""
+    return found, f"{source}; by its rule{shared}"
 
 
 def _comparisons(plan: Plan) -> int:

@@ -39,19 +39,19 @@ def blocking_ms(seed: int, more_ms: float = 0.0) -> np.ndarray:
     return np.maximum(drawn, 0.0) + more_ms
 
 
-def sequential(kept: pl.DataFrame, least_ms: float | None = None):
+def estimate_sequentially(kept: pl.DataFrame, least_ms: float | None = None):
     gains = sequential_gains(kept, METRIC, [ASKED], ["dsl"], ["startup"], HORIZON)
     (gain,) = with_margins(gains, kept, METRIC, least_ms)
     return gain
 
 
-def fixed(kept: pl.DataFrame):
+def estimate_in_the_end(kept: pl.DataFrame):
     cells = compare_cells(kept, [METRIC], [ASKED])
     (gain,) = compare_networks(cells, METRIC, ["startup"])
     return gain
 
 
-@pytest.mark.parametrize("estimate", [sequential, fixed])
+@pytest.mark.parametrize("estimate", [estimate_sequentially, estimate_in_the_end])
 def test_the_gain_is_that_of_the_arithmetic_means(estimate) -> None:
     main, pr = blocking_ms(1), blocking_ms(2, more_ms=30.0)
     assert (main == 0).sum() > BLOCKS // 4
@@ -87,18 +87,21 @@ def test_a_mean_of_zero_is_99_percent_less_and_no_value_no_difference() -> None:
 def test_ten_ms_of_blocking_are_ten_ms_whatever_the_mean() -> None:
     """Alike by the margin is what differences of less than 10 ms are, on the margin's own scale."""
     main, pr = blocking_ms(3), blocking_ms(4)
-    gain = sequential(kept_of(main, pr), least_ms=10.0)
+    gain = estimate_sequentially(kept_of(main, pr), least_ms=10.0)
     scale = (pr.mean() - main.mean()) / math.log(pr.mean() / main.mean())
     assert gain.least_share == pytest.approx(math.expm1(10.0 / scale))
     assert verdict(gain, 0.02) == "no difference that matters"
-    assert verdict(sequential(kept_of(main, pr), least_ms=2.0), 0.02) == "no clear difference"
-    tiny = sequential(kept_of(main / 100, pr / 100), least_ms=10.0)
+    assert (
+        verdict(estimate_sequentially(kept_of(main, pr), least_ms=2.0), 0.02)
+        == "no clear difference"
+    )
+    tiny = estimate_sequentially(kept_of(main / 100, pr / 100), least_ms=10.0)
     assert tiny.least_share == pytest.approx(math.expm1(LOG_SHARE_MAX))
 
 
 def test_nothing_claimed_where_nothing_differs() -> None:
     claims = [
-        verdict(sequential(kept_of(blocking_ms(seed), blocking_ms(seed + 1000))), 0.02)
+        verdict(estimate_sequentially(kept_of(blocking_ms(seed), blocking_ms(seed + 1000))), 0.02)
         for seed in range(300)
     ]
     assert sum(each in ("faster", "slower") for each in claims) <= 15

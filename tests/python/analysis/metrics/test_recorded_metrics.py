@@ -12,7 +12,7 @@ NAVIGATION = sample_navigation(
 )
 
 
-def loaded(connection, status=200, source="network", protocol="h2"):
+def make_object(connection, status=200, source="network", protocol="h2"):
     """An object of a thousand bytes."""
     return {
         "from": source,
@@ -36,11 +36,11 @@ def test_blocking_time_begins_at_the_first_paint():
 
 def test_the_network_is_counted():
     objects = [
-        loaded(7),
-        loaded(7, status=302),
-        loaded(9, protocol="h3"),
-        loaded(None, source="cache", protocol="h3"),
-        loaded(None, status=None, protocol="h3"),
+        make_object(7),
+        make_object(7, status=302),
+        make_object(9, protocol="h3"),
+        make_object(None, source="cache", protocol="h3"),
+        make_object(None, status=None, protocol="h3"),
     ]
     connections = [sample_connection(number, tls_version="1.3") for number in range(3)]
     connections.append(sample_connection(3))

@@ -15,7 +15,7 @@ class PlannedError(Exception):
     """Ends the command where its loads would begin."""
 
 
-def asked(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[Plan, Path]:
+def ask_for_plan(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[Plan, Path]:
     def stop(plan: Plan, directory: Path, **_: Any) -> None:
         raise PlannedError(plan, directory)
 
@@ -34,13 +34,13 @@ def test_device_and_browser_are_those_of_all_loads(
     change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ["--device", "moto-g", "--cpu-slowdown", "2.5", "--metric", "lcp"]
-    plan, directory = asked(monkeypatch, "--change", change, *words)
+    plan, directory = ask_for_plan(monkeypatch, "--change", change, *words)
     assert plan.browser.device is not None and plan.browser.device.name == "moto-g"
     assert (plan.browser.slowdown, plan.primary_metric) == (2.5, "largest_contentful_paint_ms")
     assert directory.name.endswith("-lcp-moto-g-2.5")
-    plan, directory = asked(monkeypatch, "--change", change, "--browser", "firefox")
+    plan, directory = ask_for_plan(monkeypatch, "--change", change, "--browser", "firefox")
     assert not plan.browser.is_chromium and directory.name.endswith("-firefox")
-    plan, directory = asked(monkeypatch, "--change", change)
+    plan, directory = ask_for_plan(monkeypatch, "--change", change)
     assert plan.browser.device is None and plan.browser.is_chromium
 
 
