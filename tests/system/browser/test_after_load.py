@@ -111,7 +111,8 @@ def test_interactions_change_nothing_of_the_load_before(origin: str) -> None:
     assert last == other
     assert alone.navigation.cumulative_layout_shift == clicked.navigation.cumulative_layout_shift
     (step,) = clicked.after_load
-    assert decoded(clicked)[-1][0] < step.started_ms and len(step.frames) == 2
+    # A busy machine may show the pressed button in a frame of its own.
+    assert decoded(clicked)[-1][0] < step.started_ms and len(step.frames) in (2, 3)
 
 
 def test_a_click_that_opens_another_page_leaves_no_interaction(origin: str) -> None:
