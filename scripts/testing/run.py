@@ -75,7 +75,7 @@ def lanes_of(selection: str) -> dict[str, Lane]:
         whole = [("--package=eyelevel-fuzz",)]
     rust = tuple(tuple(nextest("--cargo-quiet", *arguments)) for arguments in whole)
     # Those beyond the sample are the heaviest: with more beside one another they wait too long.
-    waiting, computing = (2, 1) if selection == BEYOND else (3, 2)
+    waiting, computing = (2, 1) if selection == BEYOND else (3, 3)
     lanes = [
         Lane("labs", (_pytest("labs", SYSTEM, selection, "not alone", workers=waiting),)),
         # What compiles is the longest chain on a clean checkout, so that units fill its gaps.

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 import threading
 
@@ -62,6 +63,27 @@ def test_a_lane_passes_if_its_failed_tests_pass_alone(tmp_path, monkeypatch, tex
     assert runner.has_failed(lane)
     assert runner.repeat_alone(lane) is passes_alone
     assert runner.has_failed(lane) is not passes_alone
+
+
+@pytest.mark.parametrize(
+    ("mark", "stolen_ticks", "outcome"),
+    [("alone", 10, "skipped"), ("alone", 1, "failed"), ("full", 10, "failed")],
+)
+def test_a_failed_test_of_times_shows_nothing_on_a_stolen_processor(
+    tmp_path, mark, stolen_ticks, outcome
+):
+    text = (ROOT / "tests" / "conftest.py").read_text(encoding="utf-8")
+    before, after = [0] * 8, [90, 0, 0, 0, 0, 0, 0, stolen_ticks]
+    readings = f"_processor_ticks = iter([{before}, *[{after}] * 3]).__next__\n"
+    (tmp_path / "conftest.py").write_text(f"{text}\n\n{readings}", encoding="utf-8")
+    (tmp_path / "test_it.py").write_text(
+        f"import pytest\n@pytest.mark.{mark}\ndef test_it(): assert False\n", encoding="utf-8"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-W", "ignore", tmp_path],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert f"1 {outcome}" in done.stdout, done.stdout
 
 
 def test_an_interrupted_lane_starts_no_further_command(monkeypatch, tmp_path):
