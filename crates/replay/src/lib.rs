@@ -33,6 +33,7 @@ pub use logs::{ConnectionLogs, LineLog};
 pub use server::{Server, ServerOptions, certificate_files};
 pub use service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
 pub use stack::{
-    CertificateKey, ChainBytes, Discovery, Ecn, HttpVersion, Limit, NamedChainBytes,
-    NamedThinkTime, STACK_LIMITS, SproutHorizon, StackConfig, ThinkTime, TlsVersion,
+    CertificateCompression, CertificateKey, ChainBytes, Discovery, Ecn, HttpVersion, KeyExchange,
+    Limit, NamedChainBytes, NamedThinkTime, STACK_LIMITS, SproutHorizon, StackConfig, ThinkTime,
+    TlsVersion,
 };

@@ -14,7 +14,9 @@ from eyelevel.load.coding import Observed
 from eyelevel.plan.in_force import tcp_controller
 from eyelevel.plan.stacks import Stack
 
-KEY_EXCHANGES = {"1.2": "X25519", "1.3": "X25519MLKEM768"}
+CLASSICAL = "X25519"
+HYBRID = "X25519MLKEM768"
+"""The group of `key_exchange = "hybrid"`, in TLS 1.3 alone."""
 """The group of Chromium's key share that our servers prefer, by TLS version; only TLS 1.3 has the
 post-quantum one."""
 CIPHERS = {
@@ -143,7 +145,8 @@ def _derive_expected_in_force(stack: Stack) -> JsonObject:
     if stack.over_tls:
         version, key = stack.tls_version, stack.certificate_key.upper()
         wanted["tls_version"] = version
-        wanted["key_exchange"] = KEY_EXCHANGES[version]
+        is_hybrid = version == "1.3" and stack.key_exchange == "hybrid"
+        wanted["key_exchange"] = HYBRID if is_hybrid else CLASSICAL
         wanted["cipher"] = CIPHERS[version].format(key=key)
     if stack.over_quic:
         wanted["packet_bytes"] = stack.quic_packet_bytes

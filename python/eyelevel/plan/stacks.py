@@ -192,6 +192,10 @@ class Stack(Settings):
         bool,
         _servers("whether the browser's decide the order of responses; else all in turn"),
     ] = True
+    key_exchange: Annotated[
+        Literal["hybrid", "classical"],
+        _servers("X25519MLKEM768 where the browser offers it, as it does; or X25519"),
+    ] = "hybrid"
     certificate_key: Annotated[
         Literal["ecdsa", "rsa"], _servers("P-256, or RSA with 2048 bits")
     ] = "ecdsa"
@@ -199,6 +203,10 @@ class Stack(Settings):
         Literal["recorded"] | Annotated[SizeBytes, within("certificate_chain_bytes")] | None,
         _servers("the chain padded to this size, or each host's to its recorded one"),
     ] = None
+    certificate_compression: Annotated[
+        Literal["none", "brotli"],
+        _servers("of the certificates, for a browser that offers it, as Chromium does"),
+    ] = "none"
     coalescing: Annotated[bool, _servers("false: each host has a certificate of its own")] = True
     think_time: Annotated[
         Literal["none", "recorded"] | Annotated[DurationMs, within("think_time")],
@@ -365,6 +373,14 @@ _REFUSALS: tuple[tuple[Callable[[Stack], object], str], ...] = (
             and (s.certificate_chain_bytes is not None or s.certificate_key != "ecdsa")
         ),
         "`certificate_chain_bytes` and `certificate_key` need TLS: cleartext has no certificate",
+    ),
+    (
+        lambda s: s.key_exchange != "hybrid" and not s.over_tls,
+        "`key_exchange` needs TLS: cleartext has no keys",
+    ),
+    (
+        lambda s: s.certificate_compression != "none" and s.tls_version != "1.3",
+        "`certificate_compression` needs TLS 1.3",
     ),
     (
         lambda s: s.over_quic and s.tls_version != "1.3",

@@ -29,7 +29,9 @@ def test_stock_tcp_leaves_windows_to_the_kernel():
         "header_table_bytes": 4096,
         "early_data": False,
         "priorities": True,
+        "key_exchange": "hybrid",
         "certificate_key": "ecdsa",
+        "certificate_compression": "none",
         "coalescing": True,
         "think_time": "none",
         "discovery": "known",
@@ -45,6 +47,15 @@ def test_alt_svc_is_of_http3_alone_and_on_without_a_word():
     own = replace(quic, external_server=ExternalServer(("server",), ("h3",)))
     assert "alt_svc" not in lab_stack(own, DSL)
     assert "somebody else's" in replace(own, alt_svc=True).refusal()
+
+
+def test_keys_and_compressed_certificates_need_the_tls_that_has_them():
+    tcp = STACKS_BY_NAME["tcp+"]
+    assert replace(tcp, key_exchange="classical", certificate_compression="brotli").refusal() == ""
+    old = replace(tcp, tls_version="1.2", certificate_compression="brotli")
+    assert "needs TLS 1.3" in old.refusal()
+    plain = replace(STACKS_BY_NAME["http1-plain"], key_exchange="classical")
+    assert "cleartext has no keys" in plain.refusal()
 
 
 def test_http3_is_found_over_http3_by_alt_svc_and_by_our_servers():

@@ -20,6 +20,7 @@ ECDSA_HANDSHAKE_BYTES_MAX = 2800
 """Over QUIC, seen: 2556 to 2672; with RSA: 2937 to 2963."""
 FAR = Network("far", 1_000_000_000, 1_000_000_000, RTT_MS, 1000.0)
 TRIES = 3
+CHAIN_BYTES = 4000
 
 
 @pytest.mark.full
@@ -58,3 +59,32 @@ def test_a_browser_loads_a_page_with_rsa_certificates(stack: str, labs: None) ->
         assert all(each["handshake_sent_bytes"] > ECDSA_HANDSHAKE_BYTES_MAX for each in whole)
     else:
         assert {each["cipher"] for each in whole} == {"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"}
+
+
+@pytest.mark.parametrize("stack", ["tcp+", "quic"])
+def test_a_browser_takes_a_classical_key_exchange_and_a_compressed_chain(
+    stack: str, labs: None
+) -> None:
+    site = open_site("plain")
+    padded = replace(STACKS_BY_NAME[stack], name="padded", certificate_chain_bytes=CHAIN_BYTES)
+    sent_bytes = []
+    for served in (
+        padded,
+        replace(padded, key_exchange="classical"),
+        replace(padded, certificate_compression="brotli"),
+    ):
+        (trial,) = expand(one_cell(site.name, [FAR], served, 1, 1), [site.of_plan()])
+        result = with_retries(
+            lambda trial=trial: run_trial(trial, str(site.path.resolve())), RETRIES_MAX
+        )
+        record = result.record
+        assert record["outcome"] in GOOD, record["outcome_detail"]
+        whole = [c["in_force"] for c in record["connections"] if c["in_force"]["cipher"]]
+        assert whole
+        expected = "X25519" if served.key_exchange == "classical" else "X25519MLKEM768"
+        assert {each["key_exchange"] for each in whole} == {expected}
+        sent_bytes.append(min(each["handshake_sent_bytes"] for each in whole))
+    hybrid, classical, compressed = sent_bytes
+    # The server's part of ML-KEM-768 has 1,088 bytes (FIPS 203), and QUIC pads datagrams.
+    assert 700 <= hybrid - classical <= 1500, sent_bytes
+    assert 0.15 * CHAIN_BYTES <= hybrid - compressed <= 0.4 * CHAIN_BYTES + 1200, sent_bytes

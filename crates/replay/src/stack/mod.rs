@@ -67,12 +67,18 @@ pub struct StackConfig {
     /// Whether the browser's priorities decide the order of responses; else all share equally.
     #[serde(default = "default_true")]
     pub priorities: bool,
+    /// The key exchange that the servers take part in.
+    #[serde(default)]
+    pub key_exchange: KeyExchange,
     /// The key of the certificates.
     #[serde(default)]
     pub certificate_key: CertificateKey,
     /// Bytes of the certificate chain, reached by padding; `None`: unpadded.
     #[serde(default)]
     pub certificate_chain_bytes: Option<ChainBytes>,
+    /// The compression of certificates for clients that offer it (RFC 8879), TLS 1.3 only.
+    #[serde(default)]
+    pub certificate_compression: CertificateCompression,
     /// Whether certificates carry all recorded names, so that connections coalesce as they did;
     /// else each carries its host's alone.
     #[serde(default = "default_true")]
@@ -113,6 +119,29 @@ pub enum Ecn {
     Off,
     /// Data are ECT(0), and the congestion control handles marks.
     On,
+}
+
+/// The key exchange groups of the servers, in the order of their preference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeyExchange {
+    /// X25519MLKEM768, which is safe from quantum computers and takes 1,088 bytes more of the
+    /// server's first flight; else X25519 or P-256.
+    #[default]
+    Hybrid,
+    /// X25519 or P-256.
+    Classical,
+}
+
+/// The algorithm that compresses certificates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CertificateCompression {
+    /// None: certificates are sent as they are.
+    #[default]
+    None,
+    /// Brotli, which Chromium offers.
+    Brotli,
 }
 
 /// The key of the certificates.
@@ -251,8 +280,10 @@ impl StackConfig {
             early_data: false,
             session_tickets: true,
             priorities: true,
+            key_exchange: KeyExchange::Hybrid,
             certificate_key: CertificateKey::Ecdsa,
             certificate_chain_bytes: None,
+            certificate_compression: CertificateCompression::None,
             coalescing: true,
             think_time: ThinkTime::default(),
             alt_svc: None,

@@ -2,7 +2,8 @@
 
 use super::limits::{self, BLOCKED_STREAMS_MAX, HPACK_TABLE_BYTES_MAX, QPACK_TABLE_BYTES_MAX};
 use super::{
-    ChainBytes, Discovery, HttpVersion, SproutHorizon, StackConfig, ThinkTime, TlsVersion,
+    CertificateCompression, ChainBytes, Discovery, HttpVersion, SproutHorizon, StackConfig,
+    ThinkTime, TlsVersion,
 };
 use crate::ReplayError;
 use eyelevel_congestion::by_name;
@@ -77,6 +78,14 @@ impl StackConfig {
         }
         if self.early_data && tls != TlsVersion::Tls13 {
             return Err("early data needs TLS 1.3: set tls_version to \"1.3\"".into());
+        }
+        if self.certificate_compression != CertificateCompression::None && tls != TlsVersion::Tls13
+        {
+            return Err(
+                "certificates are compressed in TLS 1.3 alone: set tls_version to \"1.3\", or \
+                        leave certificate_compression out"
+                    .into(),
+            );
         }
         if self.alt_svc.is_some() && http != HttpVersion::H3 {
             return Err(

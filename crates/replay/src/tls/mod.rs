@@ -4,6 +4,7 @@ mod authority;
 mod by_address;
 mod certificate;
 mod chains;
+mod compression;
 mod early;
 mod hello;
 mod padding;
@@ -22,7 +23,10 @@ pub(crate) use suites::version_name;
 pub use suites::{SUITE_TLS13, provider, versions};
 pub(crate) use tickets::Tickets;
 
-use crate::{HttpVersion, ReplayError, StackConfig, TlsVersion};
+use crate::{
+    CertificateCompression, HttpVersion, KeyExchange, ReplayError, StackConfig, TlsVersion,
+};
+use compression::Brotli;
 use rustls::pki_types::CertificateDer;
 use rustls::server::NoServerSessionStorage;
 use std::sync::Arc;
@@ -42,7 +46,8 @@ pub fn server_config(
     stack: &StackConfig,
 ) -> Result<rustls::ServerConfig, ReplayError> {
     let failed = |error| ReplayError::configuration("TLS of the servers", error);
-    let mut config = rustls::ServerConfig::builder_with_provider(provider(stack.tls_version))
+    let provider = provider(stack.tls_version, stack.key_exchange);
+    let mut config = rustls::ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(versions(stack.tls_version))
         .map_err(failed)?
         .with_no_client_auth()
@@ -62,6 +67,9 @@ pub fn server_config(
         };
         // An early request is answered at once, as over QUIC.
         config.send_half_rtt_data = true;
+    }
+    if stack.certificate_compression == CertificateCompression::Brotli {
+        config.cert_compressors = vec![&Brotli];
     }
     if stack.http_version != HttpVersion::H3 {
         config.max_fragment_size = Some(stack.tls_record_bytes + RECORD_HEADER_BYTES);
@@ -93,7 +101,8 @@ pub fn client_config_trusting(
     let failed = |error| ReplayError::configuration("TLS of the client", error);
     let mut roots = rustls::RootCertStore::empty();
     roots.add(root).map_err(failed)?;
-    let mut config = rustls::ClientConfig::builder_with_provider(provider(tls_version))
+    let provider = provider(tls_version, KeyExchange::default());
+    let mut config = rustls::ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(versions(tls_version))
         .map_err(failed)?
         .with_root_certificates(roots)

@@ -1,5 +1,8 @@
-//! Pads certificates to a requested size with bytes that certificate compression (RFC 8879) cannot
-//! reduce.
+//! Pads certificates to a requested size with content that compresses as that of real chains does.
+//!
+//! Of the chains that tlswg/draft-ietf-tls-cert-abridge measured, 5 % have at most 2,308 bytes, half
+//! at most 4,032 and 95 % at most 5,609; compressed (RFC 8879, with zstd) these are 1,619, 3,243 and
+//! 3,821: 0.68 to 0.80. Keys, signatures and timestamps of logs do not compress, names and URLs do.
 
 use rcgen::CustomExtension;
 use sha2::{Digest, Sha256};
@@ -35,15 +38,23 @@ pub(super) fn content_bytes(padded_bytes: usize, short: usize) -> Option<usize> 
     })
 }
 
-/// Returns the extension, filled with SHA-256 of the host and a counter, repeatedly.
+/// Text as certificates have it, of which each piece of the padding has a part.
+const TEXT: &[u8] =
+    b"http://crl.authority.example/intermediate-2026.crlhttp://ocsp.authority.example\
+Authority Domain Validation Secure Server Certificatehttps://policy.authority.example/practices";
+const TEXT_BYTES: usize = 16;
+
+/// Returns the extension: SHA-256 of the host and a counter, and a part of the text, in turn.
 pub(super) fn extension(host: &str, content_bytes: usize) -> CustomExtension {
-    let mut content = Vec::with_capacity(content_bytes + 32);
+    let mut content = Vec::with_capacity(content_bytes + 64);
+    let mut text = TEXT.iter().cycle();
     let mut counter = 0_u64;
     while content.len() < content_bytes {
         let mut digest = Sha256::new();
         digest.update(host);
         digest.update(counter.to_be_bytes());
         content.extend_from_slice(&digest.finalize());
+        content.extend(text.by_ref().take(TEXT_BYTES));
         counter += 1;
     }
     content.truncate(content_bytes);

@@ -1,7 +1,7 @@
 //! The one list of cipher suites and key exchange groups, shared by TCP and QUIC, so that neither
 //! stack has cheaper cryptography.
 
-use crate::TlsVersion;
+use crate::{KeyExchange, TlsVersion};
 use rustls::crypto::aws_lc_rs::{cipher_suite, kx_group};
 use rustls::crypto::{CryptoProvider, SupportedKxGroup, aws_lc_rs};
 use rustls::{SupportedCipherSuite, SupportedProtocolVersion};
@@ -17,22 +17,26 @@ const SUITES_TLS12: [SupportedCipherSuite; 2] = [
     cipher_suite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
 ];
 
-/// Key exchange groups; Chromium sends a share of the first, so there is no second hello.
-const KEY_EXCHANGE: [&dyn SupportedKxGroup; 3] = [
+/// The hybrid group and the classical ones. Chromium sends shares of the first two, so that there is
+/// no second hello.
+const GROUPS: [&dyn SupportedKxGroup; 3] = [
     kx_group::X25519MLKEM768,
     kx_group::X25519,
     kx_group::SECP256R1,
 ];
 
 /// Returns the cryptography of every server and client of this crate.
-pub fn provider(version: TlsVersion) -> Arc<CryptoProvider> {
+pub fn provider(version: TlsVersion, key_exchange: KeyExchange) -> Arc<CryptoProvider> {
     let suites = match version {
         TlsVersion::Tls12 => SUITES_TLS12.to_vec(),
         TlsVersion::Tls13 | TlsVersion::None => vec![SUITE_TLS13],
     };
     Arc::new(CryptoProvider {
         cipher_suites: suites,
-        kx_groups: KEY_EXCHANGE.to_vec(),
+        kx_groups: match key_exchange {
+            KeyExchange::Hybrid => GROUPS.to_vec(),
+            KeyExchange::Classical => GROUPS[1..].to_vec(),
+        },
         ..aws_lc_rs::default_provider()
     })
 }

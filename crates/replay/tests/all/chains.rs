@@ -1,11 +1,18 @@
 //! Certificates whose chains cannot have the requested size are refused when a server starts,
 //! instead of failing in every handshake.
 
-use crate::common::{Recorded, options, site, stack};
+use crate::common::{Recorded, Running, VERSIONS, options, site, stack};
+use bytes::Bytes;
 use eyelevel_archive::{Provenance, Site, SiteMetadata, write_wacz};
+use eyelevel_replay::check::Client;
+use eyelevel_replay::tls::client_config;
 use eyelevel_replay::{
-    CertificateKey, ChainBytes, HttpVersion, NamedChainBytes, Server, StackConfig,
+    CertificateCompression, CertificateKey, ChainBytes, Event, HttpVersion, NamedChainBytes,
+    Server, StackConfig, TlsVersion,
 };
+use http::{HeaderMap, Method};
+use rustls::CertificateCompressionAlgorithm;
+use rustls::compress::{CertDecompressor, DecompressionFailed};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -71,6 +78,67 @@ async fn a_chain_too_long_by_its_names_is_refused_before_any_client_connects() {
         }
         let named = ChainBytes::Named(NamedChainBytes::Recorded);
         assert_eq!(refusal(&many, wanted(named)), "");
+    }
+}
+
+/// Decompresses certificates as Chromium does.
+#[derive(Debug)]
+struct Brotli;
+
+impl CertDecompressor for Brotli {
+    fn decompress(&self, mut input: &[u8], output: &mut [u8]) -> Result<(), DecompressionFailed> {
+        let mut whole = Vec::new();
+        brotli::BrotliDecompress(&mut input, &mut whole).map_err(|_| DecompressionFailed)?;
+        output.copy_from_slice(&whole);
+        Ok(())
+    }
+
+    fn algorithm(&self) -> CertificateCompressionAlgorithm {
+        CertificateCompressionAlgorithm::Brotli
+    }
+}
+
+#[tokio::test]
+async fn certificates_are_compressed_for_clients_that_offer_it_as_real_chains_are() {
+    const CHAIN_BYTES: u32 = 4000;
+    let site = site(&[Recorded::new(PAGE, b"body".to_vec())]);
+    for version in VERSIONS {
+        let mut sent = Vec::new();
+        for (offered, certificate_compression) in [
+            (true, CertificateCompression::None),
+            (false, CertificateCompression::Brotli),
+            (true, CertificateCompression::Brotli),
+        ] {
+            let stack = StackConfig {
+                certificate_chain_bytes: Some(ChainBytes::Given(CHAIN_BYTES)),
+                certificate_compression,
+                ..stack(version)
+            };
+            let running = Running::start(site.clone(), stack);
+            let mut tls = client_config(&running.authority, version, TlsVersion::Tls13).unwrap();
+            if offered {
+                tls.cert_decompressors = vec![&Brotli];
+            }
+            let origin = &site.origins()[0];
+            let connected = Client::connect(running.address(origin), &origin.host, version, tls);
+            let mut client = connected.await.unwrap();
+            // The certificates that the client has are whole.
+            assert!(client.certificate_bytes().abs_diff(CHAIN_BYTES.into()) <= 8);
+            let fetched = client.fetch(Method::GET, PAGE, HeaderMap::new(), Bytes::new());
+            assert_eq!(fetched.await.unwrap().body, "body");
+            drop(client);
+            let events = running.stop().await;
+            let Some(Event::Connection(connection)) = events.last() else {
+                panic!("{version:?}: no connection was reported: {events:?}");
+            };
+            sent.push(connection.in_force.handshake_sent_bytes.unwrap());
+        }
+        assert!(sent[0].abs_diff(sent[1]) < 100, "{version:?}: {sent:?}");
+        let saved = sent[0].saturating_sub(sent[2]) as f64 / f64::from(CHAIN_BYTES);
+        assert!(
+            (0.15..0.40).contains(&saved),
+            "{version:?}: {saved} of {sent:?}"
+        );
     }
 }
 

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use eyelevel_archive::Scheme;
 use eyelevel_replay::check::Client;
 use eyelevel_replay::tls::client_config;
-use eyelevel_replay::{Event, HttpVersion, TlsVersion};
+use eyelevel_replay::{Event, HttpVersion, KeyExchange, TlsVersion};
 use http::{HeaderMap, Method};
 use tokio::task::JoinSet;
 
@@ -270,6 +270,37 @@ async fn responses_are_equal_over_all_protocols_and_name_their_rule() {
         }
         drop(client);
         running.stop().await;
+    }
+}
+
+/// Chromium's offer of both groups is that of rustls's client: a share of the hybrid one and of its
+/// classical part.
+#[tokio::test]
+async fn servers_without_the_hybrid_group_answer_with_the_classical_one_at_once() {
+    let site = site(&[Recorded::new(&url("/"), pattern(2000, 6))]);
+    for version in VERSIONS {
+        let mut sent = Vec::new();
+        for (key_exchange, expected) in [
+            (KeyExchange::Hybrid, "X25519MLKEM768"),
+            (KeyExchange::Classical, "X25519"),
+        ] {
+            let stack = eyelevel_replay::StackConfig {
+                key_exchange,
+                ..stack(version)
+            };
+            let running = Running::start(site.clone(), stack);
+            let mut client = running.client(HOST).await;
+            get(&mut client, "/").await;
+            drop(client);
+            let events = running.stop().await;
+            let Some(Event::Connection(connection)) = events.last() else {
+                panic!("{version:?}: no connection was reported: {events:?}");
+            };
+            assert_eq!(connection.in_force.key_exchange.as_deref(), Some(expected));
+            sent.push(connection.in_force.handshake_sent_bytes.unwrap());
+        }
+        // The server's part of ML-KEM-768 has 1,088 bytes (FIPS 203); QUIC pads datagrams.
+        assert!((700..1500).contains(&(sent[0] - sent[1])), "{sent:?}");
     }
 }
 

@@ -342,12 +342,13 @@ def _chain(s: Stack) -> str:
     size = s.certificate_chain_bytes
     named = {None: "not padded", "recorded": "as large as recorded"}
     size_text = f"{size:,} bytes" if isinstance(size, int) else named[size]
-    return f"{s.certificate_key.upper()}, {size_text}"
+    sent = ", compressed" if s.certificate_compression != "none" else ""
+    return f"{s.certificate_key.upper()}, {size_text}{sent}"
 
 
 def _tls_version(s: Stack) -> str:
-    """Return `tls_version` in words."""
-    return "no TLS" if not s.over_tls else f"TLS {s.tls_version}"
+    """Return `tls_version` and `key_exchange` in words."""
+    return f"TLS {s.tls_version}, {s.key_exchange} key exchange" if s.over_tls else "no TLS"
 
 
 @said.of_our_servers
@@ -380,7 +381,7 @@ _OF_HANDSHAKE: tuple[Aspect, ...] = (
     Aspect(
         "certificate chain",
         _chain,
-        ("certificate_key", "certificate_chain_bytes"),
+        ("certificate_key", "certificate_chain_bytes", "certificate_compression"),
         what="bytes of the certificates that the client got",
         measure=Measure(
             "certificate_bytes",
@@ -409,7 +410,7 @@ _OF_HANDSHAKE: tuple[Aspect, ...] = (
     Aspect(
         "cipher and key exchange",
         _tls_version,
-        ("tls_version",),
+        ("tls_version", "key_exchange"),
         what="as the TLS sessions say",
         measure=Measure(
             "cipher", PAGES, "", "servers' events", compared="label", none_of=said.no_tls
