@@ -94,6 +94,7 @@ Visitor = Annotated[
     About("with `known` the browser knows which protocols each host supports, and nothing else"),
 ]
 
+KeyExchange = Literal["hybrid", "classical"]
 Discovery = Literal["known", "alt-svc"]
 """How the browser finds out that an origin has HTTP/3: it is forced, or learns it (RFC 7838)."""
 
@@ -193,7 +194,7 @@ class Stack(Settings):
         _servers("whether the browser's decide the order of responses; else all in turn"),
     ] = True
     key_exchange: Annotated[
-        Literal["hybrid", "classical"],
+        KeyExchange,
         _servers("X25519MLKEM768 where the browser offers it, as it does; or X25519"),
     ] = "hybrid"
     certificate_key: Annotated[

@@ -7,12 +7,13 @@ Read the rows of a comparison of servers that was interrupted, so that it can be
 
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from eyelevel.analysis.stats.binomial import binomial_interval
 from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL, Estimate, undetermined
 from eyelevel.analysis.stats.families import holm
 from eyelevel.analysis.stats.paired import median_estimate
@@ -30,7 +31,7 @@ DATAGRAM_BYTES = 1200
 """Minimum size of a datagram with a client's Initial (RFC 9000, section 14.1)."""
 BYTES_TOLD = 100
 """Minimum difference of certificate chains that is reported; signatures vary by a few bytes."""
-NO_REFERENCE = "the reference does not speak it"
+NO_REFERENCE = "the reference has no such handshake"
 ITSELF = "this is the reference"
 
 
@@ -54,6 +55,11 @@ class Side:
             and row["connection_us"] is not None
             and row["resumed"] == wanted
         ]
+
+    @property
+    def failed(self) -> list[JsonMapping]:
+        """Return the attempts without a connection or without an answer."""
+        return [row for row in self.rows if row["failure"] is not None]
 
     def middle(self, name: str) -> float | None:
         """Return the median of a column over blocks; None without values."""
@@ -127,6 +133,8 @@ def _entry(side: Side, reference: Side | None) -> JsonObject:
         "handshake": side.handshake,
         "attempts": len(side.rows),
         "connected": sum(row["failure"] is None for row in side.rows),
+        "failed_share": _failed_share(side.rows),
+        "failed_in": dict(Counter(map(failed_flight, side.failed))),
         "resumed": sum(bool(row["resumed"]) for row in side.rows),
         "connection_ms": time.as_json(),
     }
@@ -138,8 +146,16 @@ def _why(side: Side, reference: Side | None) -> list[str]:
     """Return what explains the handshake's cost, and how it differs from the reference's."""
     found = []
     connected = [row for row in side.rows if row["failure"] is None]
-    if len(connected) < len(side.rows):
-        found.append(f"{len(connected)} of {len(side.rows)} connected")
+    if side.failed:
+        share = _failed_share(side.rows)
+        found.append(
+            f"{len(side.failed)} of {len(side.rows)} failed "
+            f"(95 % interval {share['low']:.0%} to {share['high']:.0%})"
+        )
+        for (failure, flight), count in Counter(
+            (row["failure"], failed_flight(row)) for row in side.failed
+        ).items():
+            found.append(f"{count} {failure} in {flight}")
     if side.handshake == RESUMED and (failed := len(connected) - len(side.good)):
         found.append(f"{failed} of {len(connected)} not resumed: no ticket, or not taken")
     if side.middle("retries"):
@@ -156,6 +172,25 @@ def _why(side: Side, reference: Side | None) -> list[str]:
         if abs(more) >= BYTES_TOLD and side.middle(name) is not None:
             found.append(f"{more:+.0f} bytes {what}")
     return found
+
+
+def _failed_share(rows: Sequence[JsonMapping]) -> JsonObject:
+    """Return the share of attempts that failed, with Clopper and Pearson's 95 % interval."""
+    failed = sum(row["failure"] is not None for row in rows)
+    low, high = binomial_interval(failed, len(rows), 1 - SIGNIFICANCE_LEVEL)
+    return {"value": failed / len(rows), "low": low, "high": high}
+
+
+def failed_flight(row: JsonMapping) -> str:
+    """Return the flight in which an attempt failed, by what had arrived until then."""
+    over_quic = row["protocol"].startswith("quic")
+    if not over_quic and row["tcp_handshake_us"] is None:
+        return "TCP's handshake"
+    if row["connection_us"] is not None:
+        return "the request"
+    if not row["received_bytes"]:
+        return "the client's first flight, which was not answered"
+    return "the server's first flight"
 
 
 def _cause(side: Side, reference: Side | None) -> str:
@@ -181,7 +216,13 @@ def _verdict(value: float | None, p: float | None) -> str:
 Place = tuple[int, str, str]
 """Block, server and protocol of a visit."""
 
-_NUMBERS = ("connection_us", "round_trips", "extra_round_trips", "certificate_bytes")
+_NUMBERS = (
+    "connection_us",
+    "tcp_handshake_us",
+    "round_trips",
+    "extra_round_trips",
+    "certificate_bytes",
+)
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("probed_server", "protocol"), (str,)),
     **dict.fromkeys(("block", "visit_row", "visit_rows"), (int,)),

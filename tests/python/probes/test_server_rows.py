@@ -16,7 +16,8 @@ ABOUT = {"servers": ["ours", "nginx"], "network": {"name": "dsl", "stages": ()},
 def row(server: str, block: int, number: int = 0) -> dict[str, object]:
     return {
         "event": "attempt", "probed_server": server, "block": block, "protocol": "quic",
-        "failure": None, "connection_us": 20_000, "resumption_offered": False, "resumed": False,
+        "failure": None, "connection_us": 20_000, "tcp_handshake_us": None,
+        "resumption_offered": False, "resumed": False,
         "round_trips": 1, "extra_round_trips": 0, "certificate_bytes": 820,
         "received_bytes": 1500, "sent_bytes": 2400, "retries": 0, "hello_retry_request": False,
         "visit_row": number, "visit_rows": 2,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eyelevel.probes.servers import side_by_side
+from eyelevel.probes.servers import failed_flight, side_by_side
 
 OURS, OTHER = "ours", "other"
 
@@ -11,7 +11,8 @@ OURS, OTHER = "ours", "other"
 def row(server: str, block: int, ms: float, **more: object) -> dict[str, object]:
     base: dict[str, object] = {
         "probed_server": server, "block": block, "protocol": "quic", "failure": None,
-        "connection_us": round(1000 * ms), "resumption_offered": False, "resumed": False,
+        "connection_us": round(1000 * ms), "tcp_handshake_us": None,
+        "resumption_offered": False, "resumed": False,
         "round_trips": 1, "extra_round_trips": 0, "certificate_bytes": 820,
         "received_bytes": 1500, "sent_bytes": 2400, "retries": 0, "hello_retry_request": False,
     }  # fmt: skip
@@ -87,7 +88,7 @@ def test_a_protocol_that_the_reference_lacks_has_times_and_no_difference() -> No
     rows = [row(OTHER, n, 20 + n) for n in range(12)]
     (found,) = side_by_side(rows, [OURS, OTHER])
     assert found["connection_ms"]["value"] == 25.5 and found["connection_ms"]["p"] is None
-    assert found["difference_ms"]["undetermined_because"] == "the reference does not speak it"
+    assert found["difference_ms"]["undetermined_because"] == "the reference has no such handshake"
 
 
 @pytest.mark.parametrize(
@@ -131,12 +132,51 @@ def test_sessions_that_are_not_resumed_are_said_and_in_no_time() -> None:
     assert found["why"] == ["1 of 12 not resumed: no ticket, or not taken"]
 
 
+@pytest.mark.parametrize(
+    ("seen", "flight"),
+    [
+        ({"protocol": "tls1.3"}, "TCP's handshake"),
+        (
+            {"protocol": "tls1.3", "tcp_handshake_us": 1},
+            "the client's first flight, which was not answered",
+        ),
+        (
+            {"protocol": "tls1.3", "tcp_handshake_us": 1, "received_bytes": 9},
+            "the server's first flight",
+        ),
+        ({"protocol": "quic"}, "the client's first flight, which was not answered"),
+        ({"protocol": "quic", "received_bytes": 1200}, "the server's first flight"),
+        ({"protocol": "quic", "received_bytes": 1200, "connection_us": 1}, "the request"),
+    ],
+)
+def test_a_failure_has_its_flight(seen: dict[str, object], flight: str) -> None:
+    nothing = dict.fromkeys(("tcp_handshake_us", "connection_us", "received_bytes"))
+    assert failed_flight(nothing | seen) == flight
+
+
+def test_the_share_of_failures_has_an_exact_interval() -> None:
+    failed = {"failure": "quic-timeout", "connection_us": None}
+    found = other(
+        [row(OURS, n, 20) for n in range(12)]
+        + [row(OTHER, n, 0) | (failed if n < 3 else {}) for n in range(12)]
+    )
+    share = found["failed_share"]
+    # Clopper and Pearson's of 3 in 12, from R's binom.test.
+    assert share["value"] == 0.25
+    assert share["low"] == pytest.approx(0.0549, abs=1e-4)
+    assert share["high"] == pytest.approx(0.5719, abs=1e-4)
+
+
 def test_one_that_never_connects_is_there_without_a_time() -> None:
     failed = {"failure": "quic-timeout", "connection_us": None, "certificate_bytes": None}
     rows = [row(OURS, n, 20) for n in range(8)]
     rows += [row(OTHER, n, 0) | failed for n in range(8)]
     found = other(rows)
     assert (found["connected"], found["attempts"]) == (0, 8)
-    assert found["why"] == ["0 of 8 connected"]
+    assert found["why"] == [
+        "8 of 8 failed (95 % interval 63% to 100%)",
+        "8 quic-timeout in the server's first flight",
+    ]
+    assert found["failed_in"] == {"the server's first flight": 8}
     assert found["connection_ms"]["undetermined_because"] == "none connected"
     assert found["certificate_bytes"] is None and found["verdict"] == "undetermined"

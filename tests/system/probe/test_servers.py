@@ -12,7 +12,13 @@ from typer.testing import CliRunner
 from eyelevel.base.errors import ProbeError
 from eyelevel.cli.probe.commands import app
 from eyelevel.load.servers.known import parse_servers
-from eyelevel.load.servers.visits import in_order, rows_of, write_generated_site
+from eyelevel.load.servers.visits import (
+    Conditions,
+    Visit,
+    in_order,
+    rows_of,
+    write_generated_site,
+)
 from eyelevel.load.traces import read_stages
 from eyelevel.plan.networks.compose import NetworkWords, compose
 from eyelevel.probes.servers import side_by_side
@@ -64,6 +70,25 @@ def test_the_command_says_what_each_costs_and_why() -> None:
     assert retried["why"][0] == "Retry, to validate the address: 1 round trip"
     assert retried["difference_ms"]["value"] > 0
     assert all(each["connected"] == 2 for each in said["servers"])
+
+
+def test_a_lost_packet_costs_what_repairs_it() -> None:
+    served, _ = parse_servers("ours")
+    network = compose(NetworkWords(rtt="20ms"), read_stages)
+    took_ms = {}
+    with write_generated_site() as site:
+        for protocol in ("tls1.3", "quic"):
+            for conditions in (Conditions(lost_up=()), Conditions(lost_down=(1,))):
+                visit = Visit(0, served[0], protocol)
+                rows = rows_of(visit, network, site, config("", site, count=1), conditions)
+                full = next(row for row in rows if not row["resumption_offered"])
+                assert full["failure"] is None
+                took_ms[protocol, conditions.lost_down] = full["connection_us"] / 1000
+    # A SYN-ACK is sent again after the kernel's first timeout of a second (RFC 6298, section 2),
+    # as is an Initial after twice the assumed round trip of 333 ms at the least (RFC 9002, 6.2.2).
+    for protocol, least_ms in (("tls1.3", 1000), ("quic", 300)):
+        extra_ms = took_ms[protocol, (1,)] - took_ms[protocol, ()]
+        assert extra_ms >= least_ms, took_ms
 
 
 def test_a_run_goes_on_with_the_visits_that_are_left(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ from eyelevel.cli.probe.servers import (
     BLOCKS,
     BLOCKS_MAX,
     DEFAULT,
+    Handshakes,
     Kept,
     put_side_by_side,
     show_side_by_side,
@@ -42,9 +43,11 @@ from eyelevel.cli.probe.servers import (
 from eyelevel.cli.values import get_stack
 from eyelevel.lab.client import Lab, LabConfig
 from eyelevel.lab.prober import ProbeTarget, probe_events
+from eyelevel.load.servers.visits import Conditions
 from eyelevel.load.traces import read_stages
 from eyelevel.plan.networks.compose import Composed, NetworkWords, compose
 from eyelevel.plan.networks.network import lab_path
+from eyelevel.plan.stacks import KeyExchange
 from eyelevel.probes.targets import (
     Key,
     Rounds,
@@ -384,6 +387,40 @@ def servers(
             min=1, max=BLOCKS_MAX, help="The number of blocks, each with one visit to every server."
         ),
     ] = BLOCKS,
+    server: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME=COMMAND",
+            help="Also compare this server, which COMMAND starts as in docs/guides/"
+            "external-server.md; may be given again.",
+        ),
+    ] = [],  # noqa: B006 (typer copies it)
+    protocols: Annotated[
+        str | None,
+        typer.Option(help="Only these of `tls1.2,tls1.3,quic`."),
+    ] = None,
+    chain: Annotated[
+        int | None,
+        typer.Option(
+            metavar="BYTES", min=1000, help="The size of the certificate chain that servers get."
+        ),
+    ] = None,
+    key_exchange: Annotated[
+        KeyExchange, typer.Option(help="The key exchange of our servers.")
+    ] = "hybrid",
+    lose: Annotated[
+        list[int],
+        typer.Option(
+            metavar="NUMBER",
+            min=1,
+            help="Lose this packet from the server, counted from 1, of one full handshake; may be "
+            "given again.",
+        ),
+    ] = [],  # noqa: B006
+    lose_up: Annotated[
+        list[int],
+        typer.Option(metavar="NUMBER", min=1, help="The same of the packets to the server."),
+    ] = [],  # noqa: B006
     seed: Annotated[int, typer.Option(min=0, help="The seed of the order within blocks.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Append rows as JSON lines.")] = None,
     resume: Annotated[bool, typer.Option(help="Continue --out where it stopped.")] = False,
@@ -397,7 +434,10 @@ def servers(
     """
     once = {"v4": True, "v6": True, "count": 1, "interval_ms": 0, "timeout_ms": 10_000}
     kept = Kept(out, resume)
-    comparison = put_side_by_side(list_, words, {**once, **PLAIN, "seed": seed}, blocks, kept)
+    conditions = Conditions(chain, key_exchange, tuple(lose), tuple(lose_up))
+    handshakes = Handshakes(list_, server, protocols, conditions)
+    config = {**once, **PLAIN, "seed": seed}
+    comparison = put_side_by_side(handshakes, words, config, blocks, kept)
     if as_json:
         print_json(comparison)
     else:

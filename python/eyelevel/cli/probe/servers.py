@@ -1,7 +1,7 @@
 """Compare server libraries in labs over one path (`eyelevel probe servers`)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from rich.text import Text
@@ -12,11 +12,26 @@ from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.cli.output import hints, json_text, results, say, table
 from eyelevel.cli.probe.progress import GO_ON, NO_GOING_ON, mend, progress
 from eyelevel.cli.probe.report import interval
-from eyelevel.load.servers.known import OURS, PROGRAMS, Served, parse_servers, versions_of
-from eyelevel.load.servers.visits import in_order, rows_of, write_generated_site
+from eyelevel.load.servers.known import (
+    BASES,
+    OURS,
+    PROGRAMS,
+    Served,
+    parse_command,
+    parse_servers,
+    versions_of,
+)
+from eyelevel.load.servers.visits import (
+    AS_THEY_COME,
+    Conditions,
+    in_order,
+    rows_of,
+    write_generated_site,
+)
 from eyelevel.load.traces import read_stages
 from eyelevel.plan.networks.compose import Composed, NetworkWords, compose
 from eyelevel.probes.servers import FULL, ITSELF, Place, read_rows, run_row, side_by_side
+from eyelevel.probes.targets import parse_protocols
 from eyelevel.store.disk import writing
 
 BLOCKS = 12
@@ -58,30 +73,62 @@ class Kept:
                 stream.write("".join(json_text(row) + "\n" for row in rows))
 
 
+@dataclass(frozen=True)
+class Handshakes:
+    """The servers and protocols of a comparison, and the conditions of their handshakes."""
+
+    servers: str
+    commands: Sequence[str]
+    protocols: str | None
+    conditions: Conditions
+
+    def served(self) -> tuple[list[Served], dict[str, str]]:
+        """Return the servers that are installed here, and how to install the others.
+
+        Raises `ProbeError` if none is, or none has the protocols.
+        """
+        found, missing = parse_servers(self.servers)
+        for name, get in missing.items():
+            hints.print(
+                f"{name} is not installed and is left out:  {get}", markup=False, soft_wrap=True
+            )
+        found += map(parse_command, self.commands)
+        if not found:
+            raise ProbeError(
+                f"{excerpt(self.servers)}: no server is named that is installed here; "
+                "name `ours`, or install one"
+            )
+        if self.protocols is None:
+            return found, missing
+        wanted = parse_protocols(self.protocols)
+        kept = [
+            replace(each, protocols=both)
+            for each in found
+            if (both := tuple(name for name in each.protocols if name in wanted))
+        ]
+        if not kept:
+            raise ProbeError(
+                f"--protocols {excerpt(self.protocols)}: none of these servers speaks it; "
+                f"choose among {', '.join(BASES)}"
+            )
+        return kept, missing
+
+
 def put_side_by_side(
-    servers: str, words: NetworkWords, config: JsonMapping, blocks: int, kept: Kept
+    handshakes: Handshakes, words: NetworkWords, config: JsonMapping, blocks: int, kept: Kept
 ) -> JsonObject:
     """Probe servers alternately; returns the JSON of `--json`.
 
     Servers that are not installed are reported. Raises `ProbeError` if none is.
     """
-    served, missing = parse_servers(servers)
-    for name, get in missing.items():
-        hints.print(
-            f"{name} is not installed and is left out:  {get}", markup=False, soft_wrap=True
-        )
-    if not served:
-        raise ProbeError(
-            f"{excerpt(servers)}: no server is named that is installed here; "
-            "name `ours`, or install one"
-        )
-    network = compose(words, read_stages)
-    rows = list(_measure(served, network, config, blocks, kept))
+    served, missing = handshakes.served()
+    network, conditions = compose(words, read_stages), handshakes.conditions
+    rows = list(_measure(served, network, config, blocks, kept, conditions))
     names = [each.name for each in served]
     found = side_by_side(rows, names)
     about = {"versions": versions_of(served), "missing": missing, "blocks": blocks}
     path = {"name": network.network.name, **network.network.settings()}
-    over = {"network": path, "seed": config["seed"]}
+    over = {"network": path, "seed": config["seed"], "conditions": asdict(conditions)}
     return {"servers": found, "reference": names[0], **about, **over}
 
 
@@ -91,10 +138,13 @@ def _measure(
     config: JsonMapping,
     blocks: int,
     kept: Kept,
+    conditions: Conditions,
 ) -> Iterator[JsonObject]:
     visits = in_order(served, blocks, config["seed"])
     names = [each.name for each in served]
     about = {"servers": names, "network": network.network.settings(), "seed": config["seed"]}
+    if conditions != AS_THEY_COME:
+        about["conditions"] = asdict(conditions)
     there = kept.begin(about)
     left = [visit for visit in visits if visit.place not in there]
     for visit in visits:
@@ -104,7 +154,7 @@ def _measure(
         try:
             for visit in left:
                 bar(done, f"now {visit.served.name} over {visit.protocol}")
-                rows = rows_of(visit, network, site, config)
+                rows = rows_of(visit, network, site, config, conditions)
                 kept.take(rows)
                 done += 1
                 yield from rows

@@ -2,11 +2,12 @@
 
 import importlib.util
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from eyelevel.base.errors import ProbeError
 from eyelevel.base.from_outside.words import excerpt
 from eyelevel.load.external_server import with_server
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
-from eyelevel.plan.stacks import ExternalServer, Stack
+from eyelevel.plan.stacks import ExternalServer, KeyExchange, Stack
 
 HERE = Path(__file__).parent
 OURS = "ours"
@@ -82,11 +83,17 @@ class Served:
     delay_ms: float = 0.0
     """The extra round-trip time of its path."""
 
-    def stack(self, protocol: str) -> Stack:
-        """Return the stack that serves a lab over this protocol; session tickets are enabled."""
-        base = STACKS_BY_NAME[BASES[protocol]]
+    def stack(
+        self, protocol: str, chain_bytes: int | None = None, key_exchange: KeyExchange = "hybrid"
+    ) -> Stack:
+        """Return the stack that serves a lab over this protocol; session tickets are enabled.
+
+        All servers get chains of `chain_bytes`; `key_exchange` is our server's.
+        """
+        base = replace(STACKS_BY_NAME[BASES[protocol]], certificate_chain_bytes=chain_bytes)
         if self.command is None:
-            return base.with_tickets("1.2" if protocol == "tls1.2" else "1.3")
+            ours = base.with_tickets("1.2" if protocol == "tls1.2" else "1.3")
+            return replace(ours, key_exchange=key_exchange)
         paths = (sys.prefix,) if self.command[0] == sys.executable else ()
         server = ExternalServer(self.command, ("h1", "h2", "h3"), paths)
         return with_server(base, self.name, server)
@@ -125,6 +132,26 @@ def parse_servers(text: str) -> tuple[list[Served], dict[str, str]]:
     return served, missing
 
 
+def parse_command(text: str) -> Served:
+    """Return the server of `NAME=COMMAND`, which is started without a shell.
+
+    Raises ProbeError if it has no name or no command, or the name of a server that is known.
+    """
+    name, separator, command = text.partition("=")
+    name = name.strip()
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise ProbeError(f"--server {excerpt(text)}: {error}; close the quotation") from error
+    if not separator or not name or not words:
+        raise ProbeError(f"--server {excerpt(text)}: write NAME=COMMAND")
+    if name == OURS or name in PROGRAMS:
+        raise ProbeError(
+            f"--server {excerpt(text)}: `{name}` is a known server; choose another name"
+        )
+    return Served(name, tuple(BASES), tuple(words))
+
+
 def versions_of(served: Iterable[Served]) -> dict[str, str]:
     """Return the version of each program by its name in PROGRAMS; ours is eyelevel's."""
     found = {}
@@ -132,7 +159,7 @@ def versions_of(served: Iterable[Served]) -> dict[str, str]:
         name = one.name.partition(" ")[0].partition("+")[0]
         if one.command is None:
             found[OURS] = f"eyelevel {metadata.version('eyelevel')}"
-        elif name not in found:
+        elif name in PROGRAMS and name not in found:
             option = PROGRAMS[name].asked_version
             done = subprocess.run(option, capture_output=True, text=True, check=False)
             output = (done.stdout + done.stderr).strip().splitlines()

@@ -14,6 +14,7 @@ from eyelevel.load.servers.known import Served
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.networks.compose import Composed
 from eyelevel.plan.networks.network import Network, lab_path
+from eyelevel.plan.stacks import KeyExchange
 from eyelevel.sites.pack import SyntheticExchange, pack_site
 from eyelevel.store.disk import temporary_folder
 
@@ -22,6 +23,41 @@ ADDRESS = "198.51.100.1"
 KINDS = ({"resume_session": True}, {"resume_session": False})
 """The attempts of a visit, the resumed one first: its preceding full connection is also the
 server's first, which includes one-time costs, and is left out unless it failed."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """The conditions of all handshakes of a comparison, besides the network's."""
+
+    chain_bytes: int | None = None
+    """The size of the certificate chains; None: as they come."""
+    key_exchange: KeyExchange = "hybrid"
+    """The key exchange of our servers."""
+    lost_down: tuple[int, ...] = ()
+    """Packets from the server that are lost, from 1 on."""
+    lost_up: tuple[int, ...] = ()
+    """Packets from the client that are lost, from 1 on."""
+
+    @property
+    def kinds(self) -> Sequence[JsonMapping]:
+        """The attempts of a visit: packets are counted over one connection, so it has no other."""
+        return KINDS[1:] if self.lost_down or self.lost_up else KINDS
+
+    def path(self, path: JsonMapping) -> JsonMapping:
+        """Return the path with these losses at its beginning, in each direction."""
+        lost = {"down": self.lost_down, "up": self.lost_up}
+        return {
+            way: [*_lose(lost[way]), *stages] if way in lost else stages
+            for way, stages in path.items()
+        }
+
+
+def _lose(packets: Sequence[int]) -> list[JsonObject]:
+    positions = [number - 1 for number in sorted(packets)]
+    return [{"stage": "recorded_loss", "positions": positions}] if positions else []
+
+
+AS_THEY_COME = Conditions()
 
 
 @dataclass(frozen=True)
@@ -62,13 +98,19 @@ def write_generated_site() -> Iterator[Path]:
 
 @contextmanager
 def running(
-    served: Served, protocol: str, site: Path, path: JsonMapping, network: Network, seed: int
+    served: Served,
+    protocol: str,
+    site: Path,
+    path: JsonMapping,
+    network: Network,
+    seed: int,
+    conditions: Conditions = AS_THEY_COME,
 ) -> Iterator[tuple[Lab, JsonObject]]:
     """Yield a lab with the server, and the prober's settings: target, protocol, authority.
 
     Raises LabError if the server does not start; both end with the block.
     """
-    stack = served.stack(protocol)
+    stack = served.stack(protocol, conditions.chain_bytes, conditions.key_exchange)
     config = LabConfig(path, seed, str(site), lab_stack(stack, network))
     with start_served_lab(stack, str(site), config) as lab, temporary_folder("probe") as folder:
         authority = folder / "ca.pem"
@@ -79,17 +121,23 @@ def running(
         yield lab, known
 
 
-def rows_of(visit: Visit, network: Composed, site: Path, config: JsonMapping) -> list[JsonObject]:
+def rows_of(
+    visit: Visit,
+    network: Composed,
+    site: Path,
+    config: JsonMapping,
+    conditions: Conditions = AS_THEY_COME,
+) -> list[JsonObject]:
     """Return the prober's rows of a resumed and a full attempt, with the columns of the visit.
 
     `config`: the settings of spec/probe.md besides targets and protocols. Raises LabError.
     """
     path = _longer(lab_path(network.network, network.files), visit.served.delay_ms)
-    place = (site, path, network.network, visit.block)
+    place = (site, conditions.path(path), network.network, visit.block, conditions)
     with running(visit.served, visit.protocol, *place) as (lab, known):
         rows = [
             row
-            for kind in KINDS
+            for kind in conditions.kinds
             for row in probe_events("probe", {**config, **known, **kind}, lab.command_prefix)
             if not row["first_of_pair"] or row["failure"] is not None
         ]

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from eyelevel.base.errors import ProbeError
-from eyelevel.load.servers.known import PROGRAMS, parse_servers
+from eyelevel.load.servers.known import PROGRAMS, parse_command, parse_servers
 from eyelevel.load.servers.visits import in_order
 
 
@@ -36,6 +36,23 @@ def test_another_is_refused_in_one_line(text: str) -> None:
     ) as e:
         parse_servers(f"ours,{text}")
     assert "\x1b" not in str(e.value) and len(str(e.value).splitlines()) == 1
+
+
+def test_any_command_is_a_server() -> None:
+    served = parse_command("mine=./serve.py --port '443 or so'")
+    assert (served.name, served.command) == ("mine", ("./serve.py", "--port", "443 or so"))
+    stack = served.stack("quic", 3000)
+    assert stack.external_server is not None and stack.certificate_chain_bytes == 3000
+    assert stack.refusal() == ""
+    ours = parse_servers("ours")[0][0].stack("tls1.3", 3000, "classical")
+    assert (ours.certificate_chain_bytes, ours.key_exchange) == (3000, "classical")
+
+
+@pytest.mark.parametrize("text", ["mine", "=x", "mine=", "ours=x", "mine='x"])
+def test_another_form_of_a_command_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(ProbeError, match=r"^--server .*(write|choose|close)") as e:
+        parse_command(text)
+    assert len(str(e.value).splitlines()) == 1
 
 
 def test_a_path_longer_than_anything_is_refused() -> None:
