@@ -132,7 +132,7 @@ SAME SETTINGS
   initial window           32 packets
   pacing                   on
   certificate chain        ECDSA, not padded
-  cipher and key exchange  TLS 1.3
+  cipher and key exchange  TLS 1.3, hybrid key exchange
   session tickets          as the visit needs
   resumed sessions         no early data
 in force on dsl: 25 Mbit/s down, 5 up, 24 ms round trip, 12 ms queue, no random loss

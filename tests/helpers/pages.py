@@ -48,7 +48,8 @@ CONDITIONS_PAGE = """<!doctype html><link rel=icon href=data:,><noscript>off</no
 <style>body { background: white } @media (prefers-color-scheme: dark) { body { background: black } }
 </style><img src=http://blocked.example/pixel.png><script>
 console.error(JSON.stringify({ scale: devicePixelRatio, agent: navigator.userAgent,
-  touch: 'ontouchstart' in window, dark: matchMedia('(prefers-color-scheme: dark)').matches }));
+  driven: navigator.webdriver, touch: 'ontouchstart' in window,
+  dark: matchMedia('(prefers-color-scheme: dark)').matches }));
 </script>"""
 # Its link looks the same while it is pressed: a slow machine may paint that.
 STEPS_PAGE = """<!doctype html><link rel=icon href=data:,><body style='margin:0'>

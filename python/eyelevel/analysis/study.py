@@ -386,7 +386,13 @@ def read_contents(
     names = report_metrics(plan.primary_metric, metric, timings_of(table))
     stacks = [stack.name for stack in plan.stacks]
     blocks = select_blocks(table, stacks)
-    too_disturbed = find_withheld(table, blocks.kept)
+    withheld = find_withheld(table, blocks.kept)
+    # In the plan's order: the table's is that of random blocks.
+    too_disturbed = {
+        network.name: withheld[network.name]
+        for network in plan.networks
+        if network.name in withheld
+    }
     blocks = without_networks(blocks, too_disturbed)
     documents = read_machines(directory)
     machines = run_environments(own, documents, table)

@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 def find_browser(browser: Browser) -> str:
     """Return the path of the browser's executable; raises `BrowserStartError` if there is none."""
-    return find_executable() if browser.is_chromium else find_firefox()
+    return find_executable(browser.chromium) if browser.is_chromium else find_firefox()
 
 
 def load_page(settings: LoadSettings) -> RawLoad:

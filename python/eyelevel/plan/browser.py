@@ -4,10 +4,10 @@ Devices that a browser can emulate, as one table.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Le, MaxLen
+from annotated_types import Ge, Le, MaxLen, MinLen
 
 from eyelevel.base.errors import unknown
 from eyelevel.base.json_types import JsonObject
@@ -120,6 +120,29 @@ def _host(value: object) -> object:
     return value
 
 
+FLAGS_ALLOWED = (
+    "--enable-features",
+    "--disable-features",
+    "--enable-blink-features",
+    "--disable-blink-features",
+    "--force-fieldtrials",
+)
+"""Switches of Chromium that a plan may set; others can start programs, write files or leave the
+lab (`--renderer-cmd-prefix`, `--host-resolver-rules`)."""
+_FEATURES = re.compile(r"[A-Za-z0-9_<>:/.,*-]+")
+
+
+def _flag(value: object) -> object:
+    """Validate a switch of Chromium: one of `FLAGS_ALLOWED` with a value."""
+    if isinstance(value, str):
+        name, _, features = value.partition("=")
+        if name not in FLAGS_ALLOWED:
+            raise ValueError(unknown("switch of Chromium", name, FLAGS_ALLOWED))
+        if not _FEATURES.fullmatch(features):
+            raise ValueError(f"`{value}` names no features; write `{name}=NAME,NAME`")
+    return value
+
+
 def _step(value: object) -> object:
     return parse_step(value).text if isinstance(value, str) else value
 
@@ -203,6 +226,19 @@ class Browser(Settings):
             "a step after the load, measured separately: `scroll end`, `scroll 800`, `click "
             "SELECTOR`, `type SELECTOR=TEXT`, `key Enter`, `script JAVASCRIPT`",
             tried=("interactions", "actions"),
+        ),
+    ] = ()
+    chromium: Annotated[
+        Annotated[str, MinLen(1)] | None,
+        About("the executable of another build of Chromium", tried=("executable",)),
+    ] = None
+    chromium_flags: Annotated[
+        tuple[Annotated[str, Checked(_flag)], ...],
+        LISTED,
+        About(
+            "a switch of Chromium: `--enable-features=NAME`, `--disable-features=NAME`, the same "
+            "of `-blink-features`, or `--force-fieldtrials=TRIAL/GROUP`",
+            tried=("flags",),
         ),
     ] = ()
     netlog: Annotated[bool, About("keep Chromium's network log for each load")] = False
@@ -289,6 +325,9 @@ class Browser(Settings):
             )
         if self.effective_connection_type != "network":
             return "effective_connection_type", NO_ESTIMATE
+        for key in ("chromium", "chromium_flags"):
+            if getattr(self, key):
+                return key, f"`{key}`: this is Chromium's; leave it out, or use Chromium"
         for key in ("netlog", "trace"):
             if getattr(self, key):
                 return key, (
@@ -370,6 +409,51 @@ class Browser(Settings):
                 '`visit = "warm"`, or use Chromium'
             )
         return None
+
+
+@dataclass(frozen=True)
+class BrowserChange(Settings):
+    """The browser settings in which a variant differs from its plan; None for those of the plan."""
+
+    device: Annotated[Device | None, DeviceName()] = None
+    cpu_slowdown: Annotated[float, Ge(1), Le(CPU_SLOWDOWN_MAX)] | None = None
+    color_scheme: ColorScheme | None = None
+    javascript: bool | None = None
+    blocked_hosts: Annotated[tuple[Annotated[str, Checked(_host)], ...] | None, LISTED] = None
+    chromium: Annotated[str, MinLen(1)] | None = None
+    chromium_flags: Annotated[tuple[Annotated[str, Checked(_flag)], ...] | None, LISTED] = None
+
+    def given(self) -> JsonObject:
+        """Return the settings that it changes, by key."""
+        return {name: value for name in _CHANGEABLE if (value := getattr(self, name)) is not None}
+
+    def applied_to(self, browser: Browser) -> Browser:
+        """Return the plan's browser settings with the change."""
+        return replace(browser, **self.given())
+
+    def words(self) -> str:
+        """Return the change in words, such as `device moto-g`."""
+        return ", ".join(
+            f"{name} {getattr(value, 'name', None) or _in_words(value)}"
+            for name, value in self.given().items()
+        )
+
+
+_CHANGEABLE = (
+    "device",
+    "cpu_slowdown",
+    "color_scheme",
+    "javascript",
+    "blocked_hosts",
+    "chromium",
+    "chromium_flags",
+)
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(str, value)) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 NO_ESTIMATE = (

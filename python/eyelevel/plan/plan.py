@@ -13,7 +13,7 @@ from eyelevel.plan.causes import Causes
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stacks import Stack
-from eyelevel.plan.variants import Variant
+from eyelevel.plan.variants import Variant, variant_of
 
 BLOCKS_MAX = 10_000  # far beyond any study, so that a typo does not start a run of years
 SMALLEST_EFFECT = 0.05
@@ -83,7 +83,18 @@ class Plan(Settings):
         for variant in stated.get("variants", ()):
             if variant["live"] is None:
                 del variant["live"]
+            changed = variant.pop("browser")
+            if changed is not None:
+                given = {key: value for key, value in changed.items() if value is not None}
+                variant["browser"] = given
         return stated
+
+    def browser_of(self, stack: str) -> Browser:
+        """Return the browser settings of loads with the stack of this name, whose variant may have
+        some of its own."""
+        name = variant_of(stack)
+        change = next((each.browser for each in self.variants if each.name == name), None)
+        return change.applied_to(self.browser) if change else self.browser
 
 
 _ABSENT = ("variants", "smallest_effect_of_interest_ms")

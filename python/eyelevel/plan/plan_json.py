@@ -181,13 +181,15 @@ def _mistakes(plan: Plan) -> Iterator[tuple[str, str]]:
             yield f"variants.{place}", "it has other recordings than one for each site"
         if each.live and (why := each.live.refusal()):
             yield f"variants.{place}.live", why
+        if each.browser and (refused := each.browser.applied_to(plan.browser).refusal()):
+            yield f"variants.{place}.browser.{refused[0]}", refused[1]
     for place, network in enumerate(networks):
         for reason in _of_network(network):
             yield f"networks.{place}", reason
     if refused := plan.browser.refusal():
         yield f"browser.{refused[0]}", refused[1]
     for place, stack in enumerate(stacks):
-        if why := stack.refusal() or plan.browser.find_refused_stack(stack):
+        if why := stack.refusal() or plan.browser_of(stack.name).find_refused_stack(stack):
             yield f"stacks.{place}", why
     for place, site in enumerate(plan.sites):
         if not site.isprintable():

@@ -224,7 +224,7 @@ def _order(plan: Plan, sites: Sequence[Site], own: OwnRtts) -> Iterator[Trial]:
     for network in plan.networks:
         for stack in plan.stacks:
             for key, site in {kind(site, network, stack): site for site in sites}.items():
-                browser = browser_in_force(plan.browser, stack, network, key[2])
+                browser = browser_in_force(plan.browser_of(stack.name), stack, network, key[2])
                 in_force = stack_in_force(own.stack(stack, site.name), network)
                 in_force = with_browser(in_force, browser)
                 of_cell = {"network": network.name, "stack": stack.name}

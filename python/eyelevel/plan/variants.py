@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from annotated_types import MinLen
 
 from eyelevel.base.settings import LISTED, Settings
+from eyelevel.plan.browser import BrowserChange
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.stacks import Stack
 
@@ -75,6 +76,8 @@ class Variant(Settings):
     """The edits of each of its recordings, in their short forms (`eyelevel.plan.edits`)."""
     live: LiveServer | None = None
     """The server that answers for the pages' own origin, in the place of the recordings."""
+    browser: BrowserChange | None = None
+    """The browser settings in which its loads differ."""
 
 
 def with_variants(stacks: Sequence[Stack], variants: Sequence[Variant]) -> tuple[Stack, ...]:

@@ -13,11 +13,11 @@ from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.edits import parse_change
 from eyelevel.plan.file.from_document import check_text
 from eyelevel.plan.file.parse import parse_plan
-from eyelevel.plan.file.two_pages import edit_plan, name_variants, pages_plan
+from eyelevel.plan.file.two_pages import browser_plan, edit_plan, name_variants, pages_plan
 from eyelevel.plan.networks.origin_rtt import Place
 from eyelevel.plan.plan_json import parse_plan_document
 from eyelevel.plan.trials import Site, expand, plan_document, plan_hash
-from eyelevel.run.bundle.bundle import refuse_live_builds
+from eyelevel.run.bundle.bundle import refuse_builds
 from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import read_trial
 from eyelevel.store.schema import hash_of_key
@@ -258,7 +258,7 @@ def test_a_live_build_is_in_the_plan_and_absent_from_others():
     document = json.loads(json.dumps(plan_document(plan, [site], expand(plan, [site]))))
     assert parse_plan_document(document).plan.variants == plan.variants
     with pytest.raises(StoreError, match="the variant `main` is a live build"):
-        refuse_live_builds(plan, "bundling out")
+        refuse_builds(plan, "bundling out")
 
 
 @pytest.mark.parametrize(
@@ -284,3 +284,73 @@ def test_a_live_build_that_cannot_be_is_refused(old: str, new: str, reason: str)
     assert old in LIVE
     with pytest.raises(PlanError, match=re.escape(reason)):
         parse_plan(LIVE.replace(old, new), "plan.toml")
+
+
+OWN_BROWSER = TEXT.replace(
+    '{ name = "pr", recordings = ["pr/shop.wacz", "pr/news.wacz"] }',
+    '{ name = "pr", browser = { device = "moto-g", chromium_flags = ["--disable-features=A"] } }',
+)
+
+
+def test_a_variants_browser_settings_are_in_force_in_its_loads_alone():
+    plan = parse_plan(OWN_BROWSER, "plan.toml")
+    trials = expand(plan, [Site(name, f"sha256:{name}", 1e6) for name in ("shop", "news")])
+    for trial in trials:
+        is_changed = trial.variant == "pr"
+        assert (trial.browser.device is not None) is is_changed
+        assert trial.browser.cpu_slowdown == (4.0 if is_changed else 1.0)
+        assert trial.browser.chromium_flags == (("--disable-features=A",) if is_changed else ())
+    usual = expand(parse_plan(TEXT, "plan.toml"), SITES)
+    hashes = {trial.hash for trial in usual if trial.variant == "main"}
+    assert {trial.hash for trial in trials if trial.variant == "main"} == hashes
+
+
+def test_a_variants_browser_settings_come_back_from_the_plans_document():
+    plan = parse_plan(OWN_BROWSER, "plan.toml")
+    sites = [Site(name, f"{number:064x}", 1e6) for number, name in enumerate(("shop", "news"))]
+    document = json.loads(json.dumps(plan_document(plan, sites, expand(plan, sites))))
+    assert list(document["variants"][1]["browser"]) == ["device", "chromium_flags"]
+    stored = parse_plan_document(document)
+    assert stored.plan.variants == plan.variants
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ('chromium_flags = ["--renderer-cmd-prefix=sh"]', "known: --enable-features"),
+        ('chromium_flags = ["--disable-features"]', "names no features"),
+        ('device = "moto"', "did you mean `moto-g`?"),
+        ("netlog = true", "unknown"),
+    ],
+)
+def test_a_browser_setting_that_no_variant_may_have_is_refused(given: str, reason: str):
+    text = TEXT.replace('name = "main" }', f'name = "main", browser = {{ {given} }} }}')
+    with pytest.raises(PlanError) as caught:
+        parse_plan(text, "plan.toml")
+    assert reason in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "given"),
+    [
+        ("device:moto-g", {"device": "moto-g"}),
+        ("cpu-slowdown:4", {"cpu_slowdown": 4.0}),
+        ("javascript:off", {"javascript": False}),
+        ("flags:--disable-features=A", {"chromium_flags": ("--disable-features=A",)}),
+    ],
+)
+def test_a_question_about_the_browser_compares_two_settings_of_it(change, given):
+    plan = parse_plan(browser_plan("agency", change, "quic", ["dsl"]), "?", site_names=["agency"])
+    usual, changed = plan.variants
+    assert usual.browser is None
+    found = changed.browser.given()
+    if "device" in found:
+        found["device"] = found["device"].name
+    assert found == given
+    assert plan.comparisons == (Comparison(f"{changed.name}/quic", f"{usual.name}/quic"),)
+
+
+def test_a_browser_by_its_path_is_in_no_bundle():
+    text = TEXT.replace('name = "main" }', 'name = "main", browser = { chromium = "/opt/c" } }')
+    with pytest.raises(StoreError, match="names the browser /opt/c, which no bundle holds"):
+        refuse_builds(parse_plan(text, "plan.toml"), "bundling run")

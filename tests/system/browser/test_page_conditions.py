@@ -45,6 +45,16 @@ def test_a_page_sees_the_device_that_was_asked_for(origin: str):
     assert (decoded(raw)[-1][1] == 0).mean() > 0.9
 
 
+@pytest.mark.parametrize(
+    ("flags", "driven"),
+    [((), True), (("--disable-blink-features=AutomationControlled",), False)],
+)
+def test_a_plans_switch_takes_effect_in_the_page(origin: str, flags: tuple[str, ...], driven: bool):
+    raw = load_page(LoadSettings(origin + "/conditions", HTTP1, Browser(chromium_flags=flags)))
+    reported = json.loads(next(text for text in raw.console_errors if text.startswith("{")))
+    assert reported["driven"] is driven
+
+
 def test_without_scripts_the_page_says_what_it_has_for_that(origin: str):
     raw = load_page(LoadSettings(origin + "/conditions", HTTP1, Browser(javascript=False)))
     assert raw.ended == "complete"

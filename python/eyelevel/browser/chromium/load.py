@@ -80,10 +80,12 @@ def load_in_chromium(settings: LoadSettings) -> RawLoad:
             settings.browser.is_again,
             settings.as_recorded,
             settings.stack.is_discovered,
+            settings.browser.chromium_flags,
         )
         if settings.browser.netlog:
             arguments += netlog_arguments(folder / PROFILE)
-        with Chromium(arguments, folder, settings.command_prefix) as browser:
+        build = settings.browser.chromium
+        with Chromium(arguments, folder, settings.command_prefix, build=build) as browser:
             raw = _Load(settings, browser, started_s).run()
             settings.when_over(raw)
             ending_s = time.monotonic()

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.processes import BrowserProgram, browser_environment, find_program, move_high
 from eyelevel.lab.confinement import is_unsafe
 
@@ -141,6 +143,10 @@ PROTOCOL_FLAGS: dict[str, tuple[Flag, ...]] = {
 }
 """Flags that pin the protocol, by `http_version`."""
 
+DISABLE_FEATURES, ENABLE_FEATURES = "--disable-features", "--enable-features"
+_JOINED = (DISABLE_FEATURES, ENABLE_FEATURES)
+FIELD_TRIALS = "--force-fieldtrials"
+
 CONNECTION_TYPES: dict[str, str] = {"slow-2g": "Slow-2G", "2g": "2G", "3g": "3G", "4g": "4G"}
 """Chromium's names of effective connection types, by ours; it ignores unknown names."""
 
@@ -157,11 +163,13 @@ def browser_arguments(
     is_visited_before: bool = False,
     as_recorded: bool = False,
     finds_quic: bool = False,
+    own_flags: Sequence[str] = (),
 ) -> list[str]:
     """Return the browser's arguments, without the executable.
 
     `quic_origins` are `host:port`; these origins have no fallback to TCP. If `finds_quic`, the
-    browser learns of HTTP/3 by itself.
+    browser learns of HTTP/3 by itself. `own_flags` are a plan's; Chromium obeys only the last of a
+    switch that is given twice, so that their features join ours.
     """
     width, height = viewport_px
     arguments = [flag.argument for flag in FLAGS if not (proxy and flag.argument == NO_PROXY)]
@@ -174,9 +182,16 @@ def browser_arguments(
     if as_recorded:
         disabled.append(AS_RECORDED_DISABLED.argument)
         enabled.append(AS_RECORDED_ENABLED.argument)
-    arguments.append(f"--disable-features={','.join(disabled)}")
+    own = [flag.partition("=") for flag in own_flags]
+    disabled += [features for name, _, features in own if name == DISABLE_FEATURES]
+    enabled += [features for name, _, features in own if name == ENABLE_FEATURES]
+    arguments.append(f"{DISABLE_FEATURES}={','.join(disabled)}")
     if enabled:
-        arguments.append(f"--enable-features={','.join(enabled)}")
+        arguments.append(f"{ENABLE_FEATURES}={','.join(enabled)}")
+    others = dict.fromkeys(name for name, _, _ in own if name not in _JOINED)
+    for switch in others:
+        values = [features for name, _, features in own if name == switch]
+        arguments.append(f"{switch}={('/' if switch == FIELD_TRIALS else ',').join(values)}")
     arguments.append(f"--window-size={width},{height + WINDOW_MARGIN_PX}")
     if http_version == "h3" and quic_origins:
         forced = _exempt(quic_origins) if finds_quic else quic_origins
@@ -207,8 +222,18 @@ def _exempt(quic_origins: Sequence[str]) -> list[str]:
     return [f"{host}:{UNUSED_PORT}" for host in hosts]
 
 
-def find_executable() -> str:
-    """Return the path of Chromium's executable; raises `BrowserStartError` if there is none."""
+def find_executable(build: str | None = None) -> str:
+    """Return the path of Chromium's executable, or of another `build` of it.
+
+    Raises `BrowserStartError` if there is none.
+    """
+    if build is not None:
+        if (executable := shutil.which(build)) is None:
+            raise BrowserStartError(
+                f"looked for a build of Chromium at {build} and found no program there; correct "
+                "the plan's `chromium`"
+            )
+        return executable
     return find_program("Chromium", "chromium", EXECUTABLES, EXECUTABLE_VARIABLE)
 
 
@@ -221,9 +246,10 @@ class Chromium(BrowserProgram):
         folder: Path,
         prefix: Sequence[str] = (),
         readable: Sequence[Path] = (),
+        build: str | None = None,
     ) -> None:
         super().__init__(folder, prefix, readable)
-        self.command = [find_executable(), *arguments, f"--user-data-dir={self.profile}"]
+        self.command = [find_executable(build), *arguments, f"--user-data-dir={self.profile}"]
         if is_unsafe():
             self.command.append(NO_SANDBOX)
         self.to_browser_fd = -1

@@ -42,7 +42,14 @@ from eyelevel.plan.file.change import (
 )
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.file.tables import Readers
-from eyelevel.plan.file.two_pages import DEFAULT_STACK, edit_plan, live_plan, pages_plan
+from eyelevel.plan.file.two_pages import (
+    BROWSER_CHANGES,
+    DEFAULT_STACK,
+    browser_plan,
+    edit_plan,
+    live_plan,
+    pages_plan,
+)
 from eyelevel.plan.networks.compose import NetworkWords, compose
 from eyelevel.plan.networks.from_csv import toml_of
 from eyelevel.plan.networks.plan_text import plan_table
@@ -200,7 +207,7 @@ def ask(
     if live:
         _check_live(site, after)
     edit = _edit_of(change)
-    is_of_pages = after is not None or edit is not None
+    is_of_pages = after is not None or edit is not None or _is_of_browser(change)
     _check_asked(after, change, base, stack, is_of_pages=is_of_pages)
     chosen, table, unusual = _networks(networks, users, users_rate, words)
     with_stack = (change or "", stack if is_of_pages else base)
@@ -295,10 +302,17 @@ def _edit_of(change: str | None) -> Edit | None:
     except ValueError as error:
         raise PlanError([f"--change: {error}"]) from error
     kind, has_value, _ = change.partition(":")
-    names = [each.name for each in EDITS]
-    if edit is None and has_value and difflib.get_close_matches(kind, names):
-        raise PlanError([f"--change: {unknown('edit', kind, names)}"])
+    names = [*(each.name for each in EDITS), *BROWSER_CHANGES]
+    is_unknown = edit is None and kind not in BROWSER_CHANGES
+    if is_unknown and has_value and difflib.get_close_matches(kind, names):
+        raise PlanError([f"--change: {unknown('change', kind, names)}"])
     return edit
+
+
+def _is_of_browser(change: str | None) -> bool:
+    """Return whether a change is one of the browser, such as `device:moto-g`."""
+    word, has_value, _ = (change or "").partition(":")
+    return bool(has_value) and word in BROWSER_CHANGES
 
 
 def _check_asked(
@@ -441,6 +455,8 @@ class _Question:
             return pages_plan(places[0], places[1], self.stack, *how)
         if (edit := _edit_of(self.change)) is not None:
             return edit_plan(places[0], edit, self.stack, *how)
+        if _is_of_browser(self.change):
+            return browser_plan(places[0], self.change, self.stack, *how)
         networks, blocks, table = how
         return question_plan(places, self.change, networks, self.stack, blocks, table)
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.base.settings import About, Share, about, annotations_of
-from eyelevel.plan.browser import Browser
+from eyelevel.plan.browser import Browser, BrowserChange
 from eyelevel.plan.causes import Cause
 from eyelevel.plan.networks.network import CrossTraffics, Network
 from eyelevel.plan.networks.origin_rtt import OriginRtts
@@ -83,12 +83,13 @@ class StackKeys(Based):
 class VariantTable(Table):
     """A variant of the pages: its name, the recordings in the place of the plan's `sites`, in their
     order, and the edits of these; without them the sites as they are. `live`: a server that answers
-    for their own origin."""
+    for their own origin. `browser`: the browser settings in which its loads differ."""
 
     name: Name
     recordings: Annotated[list[str], MinLen(1)] | None = None
     edits: Annotated[list[str | dict[str, str]], MinLen(1)] | None = None
     live: LiveServer | None = None
+    browser: BrowserChange | None = None
 
 
 class PlanKeys(Table):

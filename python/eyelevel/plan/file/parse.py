@@ -163,7 +163,13 @@ def _variants(
         )
         if table.live and (refused := table.live.refusal()):
             report(("variants", index, "live"), f"the variant `{table.name}`: `live`: {refused}")
-        found.append(Variant(table.name, tuple(recordings or ()), edits, table.live))
+        if table.browser:
+            browser = table.browser.applied_to(parsed.browser_settings())
+            if refused_key := browser.refusal():
+                where = ("variants", index, "browser")
+                report(where, f"the variant `{table.name}`: {refused_key[1]}")
+        recorded = tuple(recordings or ())
+        found.append(Variant(table.name, recorded, edits, table.live, table.browser))
     _check_live(parsed, stacks, found, report)
     if found and parsed.causes:
         report(("causes",), "`causes` explains differences of stacks; leave it out, or `variants`")

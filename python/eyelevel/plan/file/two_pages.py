@@ -15,6 +15,8 @@ from eyelevel.plan.synthetic_site import LIVE_ORIGIN, LIVE_PREFIX
 DEFAULT_STACK = "quic"
 RECORDED = "recorded"
 """The name of the variant without an edit."""
+UNCHANGED = "as-planned"
+"""The name of the variant with the browser's usual settings."""
 NAME_LENGTH_MAX = 40
 _NOT_OF_NAMES = re.compile(r"[^A-Za-z0-9._+@-]+")
 
@@ -79,6 +81,45 @@ def edit_plan(
     first = f"{{ name = {toml_text(RECORDED)} }}"
     changed = f"{{ name = {toml_text(new)}, edits = [{toml_text(edit.name)}] }}"
     return _variants_plan(page, RECORDED, first, changed, new, stack, networks, blocks_max, users)
+
+
+BROWSER_CHANGES = {
+    "device": "device",
+    "cpu-slowdown": "cpu_slowdown",
+    "color-scheme": "color_scheme",
+    "javascript": "javascript",
+    "chromium": "chromium",
+    "flags": "chromium_flags",
+}
+"""Keys of a browser's settings by the first word of a change, such as `device:moto-g`."""
+
+
+def browser_plan(
+    page: str,
+    change: str,
+    stack: str,
+    networks: Sequence[str],
+    blocks_max: int = BLOCKS_MAX,
+    users: str = "",
+) -> str:
+    """Return the TOML text of a sequential plan that compares two settings of the browser.
+
+    `change`: one of BROWSER_CHANGES, a colon and the value. `users` and errors are those of
+    `pages_plan`; values are validated when the text is parsed.
+    """
+    word, _, value = change.partition(":")
+    key, value = BROWSER_CHANGES[word], value.strip()
+    given = toml_text(value)
+    if key == "chromium_flags":
+        given = f"[{', '.join(toml_text(flag) for flag in value.split())}]"
+    elif key == "javascript":
+        given = {"on": "true", "off": "false"}.get(value, toml_text(value))
+    elif key == "cpu_slowdown" and re.fullmatch(r"\d+(\.\d+)?", value):
+        given = value
+    new = _as_name(f"{word}-{PurePath(value).name or value}") or word
+    first = f"{{ name = {toml_text(UNCHANGED)} }}"
+    changed = f"{{ name = {toml_text(new)}, browser = {{ {key} = {given} }} }}"
+    return _variants_plan(page, UNCHANGED, first, changed, new, stack, networks, blocks_max, users)
 
 
 def _variants_plan(

@@ -92,6 +92,8 @@ class Changed:
     changes: tuple[PageChange, ...]
     live: tuple[LiveBuildSummary, ...] = ()
     """The summaries of live builds."""
+    browsers: tuple[str, ...] = ()
+    """A sentence for each variant with browser settings of its own."""
 
     @property
     def pages(self) -> tuple[ChangedPage, ...]:
@@ -106,18 +108,27 @@ class Changed:
     @property
     def sentences(self) -> list[str]:
         """Return each change in a sentence, for a terminal."""
-        return [*(page.sentence for page in self.pages), *(each.sentence for each in self.live)]
+        pages = (page.sentence for page in self.pages)
+        return [*self.browsers, *pages, *(each.sentence for each in self.live)]
 
     def as_json(self) -> JsonObject:
         """Return the changes for programs; nothing without variants."""
+        own = {"browser_settings": list(self.browsers)} if self.browsers else {}
         live = {"live_builds": [each.as_json() for each in self.live]} if self.live else {}
         changes = {"changed": [each.as_json() for each in self.changes]} if self.changes else {}
-        return {**changes, **live}
+        return {**own, **changes, **live}
 
 
 def changed(contents: StudyResults) -> Changed:
     """Return what the variants of a run differ in."""
-    return Changed(tuple(page_changes(contents)), tuple(live_builds(contents)))
+    versions = contents.environment.get("variant_browsers", {})
+    browsers = tuple(
+        f"{variant.name} has browser settings of its own: {variant.browser.words()}"
+        f"{f' ({versions[variant.name]})' if variant.name in versions else ''}."
+        for variant in contents.plan.variants
+        if variant.browser
+    )
+    return Changed(tuple(page_changes(contents)), tuple(live_builds(contents)), browsers)
 
 
 def _amount(name: str, value: float) -> str:

@@ -61,7 +61,7 @@ def find_inputs(directory: Path, given: Sequence[str] = ()) -> RunInputs:
     a `given` recording that cannot be opened.
     """
     stored = read_stored_plan(directory)
-    refuse_live_builds(stored.plan, f"bundling {directory}")
+    refuse_builds(stored.plan, f"bundling {directory}")
     where = Source(f"{directory / PLAN_FILE}: the plan's text", PLAN, plan_error)
     source = parse_toml(stored.plan.source, where) if stored.plan.source else {}
     return RunInputs(
@@ -71,9 +71,16 @@ def find_inputs(directory: Path, given: Sequence[str] = ()) -> RunInputs:
     )
 
 
-def refuse_live_builds(plan: Plan, attempt: str) -> None:
-    """Raise StoreError for a plan of live builds: no bundle holds a server, and nobody else's
-    command may be run unconfined."""
+def refuse_builds(plan: Plan, attempt: str) -> None:
+    """Raise StoreError for a plan of live builds or of a browser by its path: no bundle holds
+    either, and nobody else's program may be run."""
+    changes = [each.browser for each in plan.variants if each.browser]
+    builds = [plan.browser.chromium, *(each.chromium for each in changes)]
+    if build := next(filter(None, builds), None):
+        raise StoreError(
+            f"{attempt}: the plan names the browser {build}, which no bundle holds; set "
+            "EYELEVEL_CHROMIUM instead of `chromium`, and bundle a run without it"
+        )
     if live := [variant.name for variant in plan.variants if variant.live]:
         raise StoreError(
             f"{attempt}: the variant `{live[0]}` is a live build, which no bundle holds; record "

@@ -36,7 +36,7 @@ from eyelevel.run.bundle.bundle import (
     PLAN_MEMBER,
     Member,
     kind_of,
-    refuse_live_builds,
+    refuse_builds,
 )
 from eyelevel.sites.recorded import recording_name, site_info
 from eyelevel.store.claim import claim
@@ -89,7 +89,7 @@ def open_bundle(
             )
         stored = packed.plan()
         plan = stored.plan
-        refuse_live_builds(plan, f"unpacking {file}")
+        refuse_builds(plan, f"unpacking {file}")
         allow(plan)
         recordings = packed.recordings(stored)
         claim(directory)

@@ -12,6 +12,7 @@ from pathlib import Path
 from eyelevel.base.errors import StoreError
 from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.browsers import find_browser
+from eyelevel.browser.chromium.process import find_executable
 from eyelevel.calibration.measuring.measure import levels_of
 from eyelevel.calibration.validation.path import short_validation
 from eyelevel.calibration.validation.stacks import read_cells
@@ -53,7 +54,8 @@ def prepare(
     PlanError if a site has no request that a stack could affect, BrowserStartError if there is no
     browser; nothing is written then.
     """
-    find_browser(plan.browser)
+    for stack in plan.stacks:
+        find_browser(plan.browser_of(stack.name))
     check_secure(plan.stacks, sites)
     check_time_limits(plan, sites)
     trials = begin_study(plan, [site.of_plan() for site in sites], directory, resume=resume)
@@ -74,11 +76,20 @@ def prepare(
 
 
 def _check_measured(plan: Plan) -> JsonObject:
-    return describe(plan.browser) | {
-        "path_checks": short_validation(),
-        "stacks_validated": [cell.as_json() for cell in read_cells()],
-        "levels": levels_of(plan),
+    builds = {
+        each.name: first_line([find_executable(each.browser.chromium), "--version"])
+        for each in plan.variants
+        if each.browser and each.browser.chromium
     }
+    return (
+        describe(plan.browser)
+        | ({"variant_browsers": builds} if builds else {})
+        | {
+            "path_checks": short_validation(),
+            "stacks_validated": [cell.as_json() for cell in read_cells()],
+            "levels": levels_of(plan),
+        }
+    )
 
 
 def _client(plan: Plan) -> JsonObject:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from eyelevel.base.errors import BrowserStartError
 from eyelevel.browser.chromium.process import (
     AS_RECORDED_DISABLED,
     AS_RECORDED_ENABLED,
@@ -12,6 +13,7 @@ from eyelevel.browser.chromium.process import (
     PROTOCOL_FLAGS,
     TCP_EARLY_DATA,
     browser_arguments,
+    find_executable,
 )
 
 
@@ -86,3 +88,27 @@ def test_replays_alone_ask_for_http_what_was_recorded_so():
         assert {"HttpsUpgrades", "AutoupgradeMixedContent"} <= set(features["--disable-features"])
         live = browser_arguments("h2", (), None, (1280, 720), early_data=early_data)
         assert not any("Hsts" in one or "Autoupgrade" in one for one in live)
+
+
+def test_a_plans_features_join_ours_since_only_the_last_of_a_switch_counts():
+    own = ["--disable-features=A,B", "--enable-features=C", "--disable-features=D"]
+    usual = browser_arguments("h2", (), None, (1280, 720))
+    found = browser_arguments("h2", (), None, (1280, 720), own_flags=own)
+    switches = [argument.partition("=")[0] for argument in found]
+    assert len(set(switches)) == len(switches)
+    disabled = next(each for each in found if each.startswith("--disable-features="))
+    assert disabled == next(each for each in usual if each in disabled) + ",A,B,D"
+    assert "--enable-features=C" in found
+    trials = browser_arguments(
+        "h2",
+        (),
+        None,
+        (1280, 720),
+        own_flags=["--force-fieldtrials=A/B", "--force-fieldtrials=C/D"],
+    )
+    assert "--force-fieldtrials=A/B/C/D" in trials
+
+
+def test_a_build_that_is_not_there_is_named():
+    with pytest.raises(BrowserStartError, match="at /nowhere/chromium and found no program"):
+        find_executable("/nowhere/chromium")
