@@ -39,7 +39,7 @@ pub use exchange::header::Header;
 pub use exchange::outgoing::response_headers_to_send;
 pub use exchange::screenshot::Screenshot;
 pub use exchange::{Exchange, Note};
-pub use export::{ExportedFile, export_files, export_har, export_mahimahi};
+pub use export::{export_answers, export_files, export_har, export_mahimahi};
 pub use import::{Format, Imported, import, import_content};
 pub use info::{MediaType, SiteInfo};
 pub use initiators::start::start_page;

@@ -40,6 +40,11 @@ from eyelevel.analysis.gains.exclusions import (
     exclusion_effects,
     restore_excluded,
 )
+from eyelevel.analysis.gains.level_distances import (
+    LevelDistances,
+    find_squares,
+    level_distances,
+)
 from eyelevel.analysis.gains.machines import (
     BetweenMachines,
     MachineRow,
@@ -83,6 +88,7 @@ from eyelevel.analysis.time_parts import (
     compare_parts,
     visible_parts,
 )
+from eyelevel.analysis.trials.alt_svc import lacks_alt_svc
 from eyelevel.analysis.trials.blocks import Blocks, select_blocks, without_networks
 from eyelevel.analysis.trials.facts import Measure, event_rates
 from eyelevel.analysis.trials.run_environments import (
@@ -215,6 +221,27 @@ class StudyResults:
     def first_paints(self) -> tuple[NetworkParts, ...]:
         """The first paint, divided into waits, by network and comparison."""
         return self._divide(FIRST_PAINT)
+
+    @cached_property
+    def level_distances(self) -> tuple[LevelDistances, ...]:
+        """The distances of a server's stacks from level ones; empty if the plan has no such."""
+        squares = list(find_squares(self.comparisons))
+        horizon = horizon_of(self.plan) if self.may_stop else None
+        kept = self.blocks.kept
+        found = level_distances(kept, self.primary_metric, squares, self.networks, horizon)
+        return tuple(found)
+
+    @cached_property
+    def without_alt_svc(self) -> tuple[str, ...]:
+        """The external stacks over HTTP/3 whose documents have no Alt-Svc field."""
+        lacking = []
+        for stack in self.plan.stacks:
+            if stack.is_ours or not stack.over_quic:
+                continue
+            hashes = self.blocks.kept.filter(stack=stack.name)["hash"]
+            if len(hashes) and lacks_alt_svc(self.trial(hashes[0])):
+                lacking.append(stack.name)
+        return tuple(lacking)
 
     def visible_parts(self, network: str, comparison: Comparison) -> list[VisiblePart]:
         """Return the largest visible part of the sites in which it moved most."""

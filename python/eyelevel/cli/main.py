@@ -51,6 +51,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Questions and studies": {
         "ask": "run.ask",
+        "server": "server.commands",
         "run": "run.run",
         "plan": "run.plan",
         "status": "run.status",
@@ -83,7 +84,7 @@ GROUPS: dict[str, dict[str, str]] = {
 SUBCOMMANDS = {name: place for group in GROUPS.values() for name, place in group.items()}
 
 
-PATHS_OF_THEIR_OWN = ("demo", "load", "replay", "run", "ask", "rerun", "validate")
+PATHS_OF_THEIR_OWN = ("demo", "load", "replay", "run", "ask", "server", "rerun", "validate")
 """Commands that emulate their own network, so that a surrounding `eyelevel path` has no effect."""
 NOT_FELT = (
     "the path around this command has no effect: its servers are behind a path of their own, "

@@ -7,7 +7,7 @@ reads.
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from PIL import Image
 from eyelevel.base.errors import BrowserMessageError
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.browser.observations import RawLoad, StepLoad
+from eyelevel.load.recorded_answers import RecordedAnswers, SentBody
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stacks import Stack
@@ -173,6 +174,10 @@ class Observed:
     failed_step: str = ""
     navigation_start_ns: int | None = None
     """Time zero on the lab's clock; None if the page was never navigated to."""
+    bodies: Sequence[SentBody | None] = ()
+    """The size of each object's body, of an external server's load; else empty."""
+    answers: RecordedAnswers = field(default_factory=RecordedAnswers)
+    """The recorded answers, of an external server's load."""
     are_others_blocked: bool = False
     """Whether a live build answers alone: no other origin is there on purpose."""
 

@@ -22,6 +22,8 @@ ERROR_BYTES_MAX = 2000
 PORT = 443
 SAID = "said.txt"
 ANSWERS = "answers.tsv"
+FIELDS = "fields.tsv"
+SITE = "recorded"
 KEY = "key.pem"
 WORK = "work"
 _POLL_S = 0.01
@@ -50,8 +52,9 @@ class Place:
     def environment(self) -> dict[str, str]:
         """The environment variables of the server's command."""
         return {
-            "EYELEVEL_FILES": str(self.folder / "files"),
-            "EYELEVEL_ANSWERS": str(self.folder / ANSWERS),
+            "EYELEVEL_FILES": str(self.folder / SITE / "files"),
+            "EYELEVEL_ANSWERS": str(self.folder / SITE / ANSWERS),
+            "EYELEVEL_FIELDS": str(self.folder / SITE / FIELDS),
             "EYELEVEL_CERTIFICATE": str(self.folder / "certificate.pem"),
             "EYELEVEL_KEY": str(self.folder / KEY),
             "EYELEVEL_FOLDER": str(self.folder / WORK),
@@ -81,8 +84,8 @@ def start_served_lab(stack: Stack, archive: str, config: LabConfig) -> Iterator[
         folder.mkdir()
         folder.chmod(0o755)
         (folder / WORK).mkdir(mode=0o700)
-        export = ["archive", "export", archive, "--files", str(folder / "files")]
-        run_tool([*export, "--index", str(folder / ANSWERS)], prints_json=False)
+        export = ["archive", "export", archive, "--answers", str(folder / SITE)]
+        run_tool(export, prints_json=False)
         lab = left.enter_context(Lab(replace(config, certificates=str(folder))))
         addresses = dict.fromkeys(origin["address"] for origin in lab.ready.origins)
         place = Place(folder, tuple(addresses))

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 from eyelevel.analysis.trials.starvation import describe_suspension
 from eyelevel.browser.observations import UNDECODABLE
 from eyelevel.load.coding import Observed
+from eyelevel.load.recorded_answers import find_other_size, find_unserved
 from eyelevel.load.rules import (
     broken_by_peer,
     error_page,
-    external_server_error,
     impossible_timing,
     is_network_loss,
     late_packets,
@@ -120,12 +120,19 @@ def _wrong_protocol(load: Observed) -> str:
 
 def _find_misses(load: Observed) -> str:
     if not load.stack.is_ours:
-        return external_server_error(load.objects)
+        # It reports no misses, so the browser's objects show what it did not serve.
+        return find_unserved(load.objects, load.answers)
     missed = misses(load)
     for item in load.objects:
         if item["url"] in missed and blocks_rendering(item):
             return f"render-blocking {item['url']} is not in the recording"
     return ""
+
+
+def _find_other_size(load: Observed) -> str:
+    if load.stack.is_ours or not load.bodies:
+        return ""
+    return find_other_size(load.objects, load.bodies, load.answers)
 
 
 def _timeout(load: Observed) -> str:
@@ -206,6 +213,7 @@ _RULES: tuple[tuple[str, Callable[[Observed], str]], ...] = (
     ("wrong-protocol", _wrong_protocol),
     ("wrong-stack", wrong_stack),
     ("missed-requests", _find_misses),
+    ("different-page", _find_other_size),
     ("timeout", _timeout),
     ("different-page", _find_broken_object),
     ("timeout", _find_lost_object),

@@ -3,9 +3,8 @@
 Each returns a sentence that says what is wrong, or nothing. Disturbance by other programs is judged
 per block, when a run is read (`eyelevel.analysis.trials.starvation`).
 
-A live page's error page is loaded well, and is not the page. An external server reports no misses,
-so the browser's objects show what it did not serve. No process of a load may have been suspended,
-and the emulated path must have kept its times.
+A live page's error page is loaded well, and is not the page. No process of a load may have been
+suspended, and the emulated path must have kept its times.
 
 Nothing may come sooner than its path allows. A packet needs at least the path's minimum delay,
 whatever machine and stack do, so each bound is a theorem and lateness never breaks it. A load that
@@ -44,20 +43,6 @@ def error_page(objects: Iterable[JsonMapping]) -> str:
             return f"the page answered {status}: {item['url']}"
         if item["in_main_frame"] is None and not 300 <= status < _HTTP_ERROR:
             break
-    return ""
-
-
-BLOCKED = "MissingAllowOriginHeader"
-"""Chromium's text for a font or script of another origin that lacks the CORS header."""
-
-
-def external_server_error(objects: Iterable[JsonMapping]) -> str:
-    """Return the first object that was not served, as a sentence; empty if all were."""
-    for item in objects:
-        if (item["status"] or 0) >= _HTTP_ERROR:
-            return f"the external server answered {item['status']} for {item['url']}"
-        if BLOCKED in (item["failed"] or ""):
-            return f"the external server sent {item['url']} without access-control-allow-origin"
     return ""
 
 

@@ -38,6 +38,7 @@ from eyelevel.load.judge import judge
 from eyelevel.load.live_build import LiveBuild, describe_load
 from eyelevel.load.load_settings import load_settings
 from eyelevel.load.quiet_host import HostWait, remember
+from eyelevel.load.recorded_answers import RecordedAnswers, measure_bodies, read_answers
 from eyelevel.load.traces import check_recording, check_trace_files
 from eyelevel.plan.networks.origin_rtt import Place, places_of
 from eyelevel.plan.trials import Trial
@@ -116,10 +117,12 @@ def _run_trial(
     before = HostSample.take(started_s)
     raw: RawLoad | None = None
     load_ended: HostSample | None = None
-    summary, ready = LabSummary(), None
+    summary, ready, answers = LabSummary(), None, RecordedAnswers()
     cpu_before_s, cpu_s = live.cpu_s() if live else None, None
     try:
         check_trace_files(trace_files, trial.network_settings)
+        if not trial.stack_settings.is_ours:
+            answers = read_answers(archive, trial.site_digest)
         path = trial.lab_path(trace_files, _places(trial, archive))
         config = LabConfig(
             path,
@@ -179,7 +182,7 @@ def _run_trial(
     host["suspended"] = list_suspended(raw, summary)
     is_alone = ready is not None and len(ready.origins) == 1
     outcome, detail = failure or _judge(
-        trial, raw, summary, host, are_others_blocked=live is not None and is_alone
+        trial, answers, raw, summary, host, are_others_blocked=live is not None and is_alone
     )
     found, outcome, detail = pictures.judged(outcome, detail)
     result = trial_result(trial, started_at, outcome, detail, raw, found, summary, host)
@@ -225,6 +228,7 @@ def _let_settle(trial: Trial) -> None:
 
 def _judge(
     trial: Trial,
+    answers: RecordedAnswers,
     raw: RawLoad | None,
     summary: LabSummary,
     host: JsonMapping,
@@ -233,6 +237,9 @@ def _judge(
 ) -> tuple[str, str]:
     assert raw is not None and summary.path is not None
     observed = observe(trial, raw, summary, host)
+    if not trial.stack_settings.is_ours:
+        loaded = (*raw.objects, *(item for step in raw.after_load for item in step.objects))
+        observed = replace(observed, bodies=measure_bodies(loaded), answers=answers)
     return judge(replace(observed, are_others_blocked=are_others_blocked))
 
 

@@ -26,6 +26,10 @@ from eyelevel.report.sections.gains import (
     gains_section,
 )
 from eyelevel.report.sections.level import level_json, level_section
+from eyelevel.report.sections.level_distances import (
+    level_distances_json,
+    level_distances_section,
+)
 from eyelevel.report.sections.machines import machines_json, machines_section
 from eyelevel.report.sections.methods import appendix_section, figures_section, methods_section
 from eyelevel.report.sections.outcomes import outcomes_json, outcomes_section
@@ -76,6 +80,12 @@ def _text(section: Callable[[StudyResults], Markup]) -> Html:
 SECTIONS: tuple[Section, ...] = (
     Section("opening", opening, opening_json, for_reviewers=False),
     Section("overview", overview_section, for_reviewers=False),
+    Section(
+        "level distances",
+        _text(level_distances_section),
+        level_distances_json,
+        for_reviewers=False,
+    ),
     Section("why", _text(why_section), why_json, for_reviewers=False),
     Section("waterfall", _text(waterfall_section), waterfall_json, for_reviewers=False),
     Section("site by site", sites_overview_section, for_reviewers=False),

@@ -63,7 +63,8 @@ OUTCOMES: tuple[Outcome, ...] = (
     ),
     Outcome(
         "different-page",
-        "A server broke an object (any other error of QUIC, HTTP/2 or TLS, or an early end), the "
+        "A server broke an object (any other error of QUIC, HTTP/2 or TLS, or an early end), an "
+        "external server's body has another size than the recorded one by more than 1 %, the "
         "browser could not decode the page's body, a step after the load failed, a live page "
         "answered with an error, the page left for a document that no server gave "
         "(`about:blank`), or the final picture is unlike that of the site's other loads.",

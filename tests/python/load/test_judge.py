@@ -18,6 +18,7 @@ from judged_load import (
 from sample_record import sample_request
 
 from eyelevel.load.judge import judge, misses
+from eyelevel.load.recorded_answers import RecordedAnswers, SentBody
 from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
 from eyelevel.plan.stacks import ExternalServer
 from eyelevel.store.outcomes import OUTCOMES_BY_NAME
@@ -155,13 +156,67 @@ def test_a_capture_that_was_not_asked_for_lacks_nothing() -> None:
         ),
     ],
 )
-def test_what_somebody_elses_server_did_not_give_counts(change: dict, said: str) -> None:
+def test_what_an_external_server_did_not_give_counts(change: dict, said: str) -> None:
     own = replace(TUNED, external_server=ExternalServer(("x",), ("h2",)))
     whole = replace(GOOD, stack=own, connections=[], requests=[])
     assert judge(whole)[0] == "ok"
     outcome, detail = judge(replace(whole, objects=[an_object(), an_object(**change)]))
     assert outcome == "missed-requests"
     assert said in detail
+
+
+def of_external_server(**changed: object) -> tuple[str, str]:
+    """The judgement of a load of one object, recorded with 1,000 bytes."""
+    stack = replace(TUNED, external_server=ExternalServer(("x",), ("h2",)))
+    changes = {"bodies": [SentBody(1000)], "answers": RECORDED} | changed
+    return judge(replace(GOOD, stack=stack, connections=[], requests=[], **changes))
+
+
+RECORDED = RecordedAnswers.parse(
+    "a.example\t/\tf\ttext/html\t200\t1000\na.example\t/gone\tg\ttext/html\t404\t9\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("url", "status", "blocking", "outcome"),
+    [
+        (f"{URL}gone", 404, "Blocking", "ok"),
+        (f"{URL}gone", 500, None, "missed-requests"),
+        (f"{URL}favicon.ico", 500, None, "ok"),
+        (f"{URL}never-recorded", 404, None, "ok"),
+        (f"{URL}never-recorded", 404, "Blocking", "missed-requests"),
+        (f"{URL}never-recorded", 500, None, "missed-requests"),
+        (f"{URL}?v=2", 404, None, "missed-requests"),
+    ],
+)
+def test_an_external_servers_answer_as_recorded_is_no_failure(
+    url: str, status: int, blocking: str | None, outcome: str
+) -> None:
+    item = an_object(url=url, status=status, render_blocking=blocking, resource_type="Script")
+    assert of_external_server(objects=[item])[0] == outcome
+
+
+@pytest.mark.parametrize(
+    ("sent", "outcome"),
+    [
+        (SentBody(1010), "ok"),
+        (SentBody(1011), "different-page"),
+        (SentBody(989), "different-page"),
+        (SentBody(1020, slack_bytes=10), "ok"),
+        (SentBody(989, slack_bytes=100), "different-page"),
+        (None, "ok"),
+    ],
+)
+def test_an_external_servers_body_of_another_size_is_not_compared(
+    sent: SentBody | None, outcome: str
+) -> None:
+    found, detail = of_external_server(bodies=[sent])
+    assert found == outcome
+    if outcome != "ok":
+        assert detail == (
+            f"the external server sent {URL} with {sent.size_bytes} bytes, ours sends 1000; send "
+            "the file as it is, with its recorded fields (Content-Encoding)"
+        )
 
 
 def test_what_a_live_page_asks_of_other_origins_on_purpose_excludes_nothing() -> None:

@@ -1,5 +1,6 @@
 """Servers that are not ours, each loading a shipped page where its program is installed."""
 
+import gzip
 import importlib.util
 import json
 import os
@@ -10,18 +11,21 @@ from pathlib import Path
 
 import pytest
 from loads import GOOD
+from pages import image
 from repository import ROOT
 from small_site import CAPITAL_BYTES, PAGE_URL, QUERIES, pack_small_site
 
 from eyelevel.browser.chromium.request_scheduling import read_network_log, request_scheduling
 from eyelevel.calibration.measuring.runs import write_generated_page
+from eyelevel.lab.binary import run_tool
 from eyelevel.load.trial import TrialResult, run_trial
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand
 from eyelevel.run.block.attempts import RETRIES_MAX, with_retries
 from eyelevel.sites.recorded import open_site
+from eyelevel.store.packed import MESSAGES_FILE
 
-RECIPES = ROOT / "docs/guides/servers"
+RECIPES = ROOT / "python/eyelevel/load/recipes"
 PLAN = """
 sites = ["{site}"]
 networks = ["lte"]
@@ -120,6 +124,105 @@ def test_over_http3_a_recipe_names_it_so_that_the_browser_holds_nothing_back(
     found = request_scheduling(read_network_log(loaded.logs["netlog.json.gz"]), urls)
     assert {each.url for each in found.requests} == urls
     assert found.held_back() == ()
+
+
+CODED_PAGE = (
+    b"<!doctype html><title>coded</title><link rel=stylesheet href='/style.css'>"
+    b"<link rel=icon href=data:,><h1>A heading</h1><img src='/gone.png'><img src='/moved.png'>"
+    + b"<p>The same words over and over, which compress well.</p>"
+    * 200
+)
+CODED_BODY = gzip.compress(CODED_PAGE, mtime=0)
+CODED_CSS = b"h1 { color: rgb(1, 2, 3) }\n" * 100
+
+
+@pytest.fixture(scope="module")
+def coded_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with compressed bodies, an error, a redirect and fields that need quotes."""
+    folder = tmp_path_factory.mktemp("coded")
+    coded = [("content-encoding", "gzip"), ("vary", "accept-encoding")]
+    odd = [("x-odd", 'a "b" $c {d} \\'), ("set-cookie", "a=1"), ("set-cookie", "b=2")]
+    text = [("content-type", "text/plain")]
+    answers = [
+        ("", 200, CODED_BODY, [("content-type", "text/html"), *coded, *odd]),
+        ("style.css", 200, gzip.compress(CODED_CSS), [("content-type", "text/css"), *coded]),
+        ("gone.png", 404, b"it is gone", text),
+        ("moved.png", 302, b"", [("location", "/picture.png")]),
+        ("picture.png", 200, image(120), [("content-type", "image/png")]),
+    ]
+    exchanges = []
+    for path, status, body, headers in answers:
+        name = path or "page"
+        (folder / name).write_bytes(body)
+        url = f"{PAGE_URL}{path}"
+        exchanges.append({"url": url, "file": name, "status": status, "headers": headers})
+    manifest = {
+        "title": "coded",
+        "description": "Made by a test",
+        "main_url": PAGE_URL,
+        "created_at": "2026-01-01T00:00:00Z",
+        "addresses": {"small.example": "192.0.2.10"},
+        "exchanges": exchanges,
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    archive = folder / "coded.wacz"
+    run_tool(["archive", "pack", str(folder / "manifest.json"), "--out", str(archive)])
+    return archive
+
+
+@pytest.mark.parametrize(
+    ("base", "recipe", "program"),
+    [
+        ("tcp+", "nginx", "nginx"),
+        pytest.param("tcp+", "caddy", "caddy", marks=pytest.mark.full),
+        ("quic", "caddy", "caddy"),
+        pytest.param("quic", "h3_aioquic.py", "aioquic", marks=pytest.mark.full),
+    ],
+)
+def test_a_recipe_sends_bodies_status_and_fields_as_recorded(
+    base: str, recipe: str, program: str, coded_site: Path, labs: None
+) -> None:
+    loaded = result(coded_site, base, command_of(recipe, program))
+    record = loaded.record
+    assert record["outcome"] in GOOD, record["outcome_detail"]
+    packed = json.loads(gzip.decompress(loaded.logs[MESSAGES_FILE]))["objects"]
+    found = {}
+    for item, message in zip(record["objects"], packed, strict=True):
+        fields = [(name.lower(), value) for name, value in message["response_fields"]]
+        found[item["url"].removeprefix(PAGE_URL)] = item["status"], fields
+    assert {path: status for path, (status, _) in found.items()} == {
+        "": 200, "style.css": 200, "gone.png": 404, "moved.png": 302, "picture.png": 200,
+    }  # fmt: skip
+    fields = found[""][1]
+    for field in [
+        ("content-encoding", "gzip"),
+        ("vary", "accept-encoding"),
+        ("x-odd", 'a "b" $c {d} \\'),
+        ("content-type", "text/html"),
+        ("content-length", str(len(CODED_BODY))),
+    ]:
+        assert field in fields
+    assert not {"last-modified", "etag"} & {name for name, _ in fields}
+    assert ("alt-svc" in dict(fields)) == (base == "quic")
+
+
+def test_a_server_that_does_not_compress_is_not_compared(coded_site: Path, labs: None) -> None:
+    script = (
+        'cd "$EYELEVEL_FOLDER"; cp -r "$EYELEVEL_FILES" plain; '
+        "find plain -type f | while read -r file; do "
+        'if gzip -dc <"$file" >body 2>/dev/null; then cp body "$file"; fi; done; '
+        'grep -vi content-encoding "$EYELEVEL_FIELDS" >fields.tsv; '
+        'export EYELEVEL_FILES="$PWD/plain" EYELEVEL_FIELDS="$PWD/fields.tsv"; exec "$0"'
+    )
+    command_of("nginx", "nginx")
+    record = outcome(
+        coded_site, "tcp+", ["/bin/sh", "-c", f'{script} "$0"', str(RECIPES / "nginx")]
+    )
+    assert record["outcome"] == "different-page"
+    assert record["outcome_detail"].startswith(
+        f"the external server sent {PAGE_URL} with {len(CODED_PAGE)} bytes, ours sends "
+        f"{len(CODED_BODY)}"
+    )
 
 
 def test_a_server_that_ends_at_once_says_why(queries_site: Path, labs: None) -> None:

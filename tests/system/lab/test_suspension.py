@@ -97,7 +97,7 @@ def test_each_process_of_a_load_in_firefox_is_noticed_and_its_screen(tmp_path: P
 def test_somebody_elses_server_is_noticed(tmp_path: Path) -> None:
     pytest.importorskip("aioquic")
     plan, out = tmp_path / "plan.toml", tmp_path / "out"
-    command = json.dumps([sys.executable, str(ROOT / "docs/guides/servers/h3_aioquic.py")])
+    command = json.dumps([sys.executable, str(ROOT / "python/eyelevel/load/recipes/h3_aioquic.py")])
     plan.write_text(PLAN.format(site=SITE, command=command, python=sys.prefix))
     with loading("run", str(plan), "--out", str(out), "--retries", "0") as process:
         loading_lab(process.pid)

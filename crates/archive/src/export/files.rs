@@ -14,77 +14,41 @@ use crate::site::Site;
 /// The longest part of a file's path, bytes; file systems allow 255.
 const NAME_BYTES_MAX: usize = 120;
 
-/// An exported file and the request that it answers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExportedFile {
-    /// The host, with the port if it is not the scheme's default.
-    pub authority: String,
-    /// The path and query, as requested.
-    pub target: String,
-    /// The body's path relative to the folder.
-    pub file: PathBuf,
-    /// The recorded `Content-Type`; empty if there was none.
-    pub content_type: String,
-}
-
 /// Writes the bodies of all successful exchanges to `HOST/PATH` below `folder`, which must be empty
 /// or absent, decoded if their coding is supported. A query becomes part of the name. Of several
-/// responses for one URL, the first is written. Returns the files that `GET` requests.
-pub fn export_files(site: &Site, folder: &Path) -> Result<Vec<ExportedFile>, Error> {
-    let mut exported = Vec::new();
+/// responses for one URL, the first is written.
+pub fn export_files(site: &Site, folder: &Path) -> Result<(), Error> {
     empty_folder(folder)?;
     let mut budget = ReadBudget::for_bodies(site.exchanges());
     let mut written = HashSet::new();
     for exchange in site.exchanges() {
         let is_body = exchange.status == 200 && !exchange.body.is_empty();
         let mut path = folder.join(relative_path(exchange));
-        // A file may be where a folder is needed: `/a` and `/a/b` are both URLs.
         if !is_body || !written.insert(path.clone()) {
             continue;
         }
-        let parent = path.parent().unwrap_or(folder).to_owned();
-        if path.is_dir() || std::fs::create_dir_all(&parent).is_err() {
-            let name = digest::sha256(exchange.url.to_string().as_bytes());
-            path = folder.join(name.replace(':', "-"));
-        }
-        if exchange.method == "GET" {
-            let file = path.strip_prefix(folder).unwrap_or(&path);
-            exported.push(ExportedFile::new(exchange, file));
-        }
+        path = make_room(folder, path, exchange);
         let decoded = exchange.decoded_body_within(INFLATED_BYTES_MAX, &mut budget);
         let body = decoded.as_deref().unwrap_or(&exchange.body);
         std::fs::write(&path, body).map_err(io_error("write", &path))?;
     }
-    Ok(exported)
+    Ok(())
 }
 
-impl ExportedFile {
-    /// Formats the fields as one line, separated by tabs.
-    pub fn line(&self) -> String {
-        let content_type = self.content_type.replace(char::is_control, " ");
-        let file = self.file.display();
-        format!(
-            "{}\t{}\t{file}\t{content_type}\n",
-            self.authority, self.target
-        )
+/// Returns where an exchange's file is written: `path`, whose folder is made, or a name of its URL's
+/// digest. A file may be where a folder is needed: `/a` and `/a/b` are both URLs.
+pub(super) fn make_room(folder: &Path, path: PathBuf, exchange: &Exchange) -> PathBuf {
+    let parent = path.parent().unwrap_or(folder);
+    if !path.is_dir() && std::fs::create_dir_all(parent).is_ok() {
+        return path;
     }
-
-    fn new(exchange: &Exchange, file: &Path) -> Self {
-        let url = &exchange.url;
-        let query = url.query().map(|query| format!("?{query}"));
-        let content_type = exchange.response_header("content-type").unwrap_or_default();
-        Self {
-            authority: url.authority(),
-            target: format!("{}{}", url.path(), query.unwrap_or_default()),
-            file: file.to_owned(),
-            content_type: content_type.to_owned(),
-        }
-    }
+    let name = digest::sha256(exchange.url.to_string().as_bytes());
+    folder.join(name.replace(':', "-"))
 }
 
 /// Returns a path that stays in the folder: every part consists of harmless characters and is not
 /// `..`.
-fn relative_path(exchange: &Exchange) -> PathBuf {
+pub(super) fn relative_path(exchange: &Exchange) -> PathBuf {
     let url = &exchange.url;
     let mut path = PathBuf::from(sanitize(&url.authority()));
     let mut parts: Vec<&str> = url.path().split('/').skip(1).collect();

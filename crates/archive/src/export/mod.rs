@@ -1,10 +1,12 @@
 //! Export of recorded sites to other tools' formats, one per file.
 
+mod answers;
 mod files;
 mod har;
 mod mahimahi;
 
-pub use files::{ExportedFile, export_files};
+pub use answers::export_answers;
+pub use files::export_files;
 pub use har::export_har;
 pub use mahimahi::export_mahimahi;
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::support::{gzip, open, record};
 use eyelevel_archive::{
-    Exchange, Imported, Site, export_files, export_har, import, secure, write_wacz,
+    Exchange, Imported, Site, export_answers, export_files, export_har, import, secure, write_wacz,
 };
 
 /// Four lines of links, compressed by the reference encoders of both codings.
@@ -217,6 +217,48 @@ fn many_bodies_share_one_bound() {
     let sizes = files.map(|file| file.unwrap().metadata().unwrap().len());
     let (large, small): (Vec<u64>, Vec<u64>) = sizes.partition(|size| *size == 30 << 20);
     assert_eq!((large.len(), small), (2, vec![body.len() as u64; 2]));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn another_server_gets_what_was_recorded() {
+    let body = gzip(b"<p>".repeat(99).as_slice());
+    let answers = [
+        ("a?x=1", "200 OK\r\nContent-Encoding: gzip\r\nServer: x\r\nX-A: 1\t2", &body[..]),
+        ("gone", "404 Not Found\r\nContent-Type: text/plain", b"none"),
+        ("part", "206 Partial Content", b"p"),
+        ("gone", "200 OK", b"came back"),
+        ("empty", "200 OK", b""),
+    ];
+    let records: Vec<_> = answers
+        .iter()
+        .enumerate()
+        .map(|(number, (path, head, body))| {
+            let target = format!("WARC-Target-URI: https://a.test/{path}");
+            let kind = "Content-Type: application/http; msgtype=response";
+            let head = format!("HTTP/1.1 {head}\r\n\r\n");
+            let block = [head.as_bytes(), body].concat();
+            record("response", &number.to_string(), &[&target, kind], &block)
+        })
+        .collect();
+    let folder = temporary("answers");
+    export_answers(&open(&records).unwrap(), &folder).unwrap();
+    let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
+    let table = String::from_utf8(read("answers.tsv")).unwrap();
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split('\t').collect()).collect();
+    let (size, coded) = (body.len().to_string(), rows[0][2]);
+    assert_eq!(rows[0], ["a.test", "/a?x=1", coded, "", "200", &size]);
+    assert_eq!(rows[1], ["a.test", "/gone", "a.test/gone", "text/plain", "404", "4"]);
+    assert_eq!(rows[2], ["a.test", "/empty", "a.test/empty", "", "200", "0"]);
+    assert_eq!(rows.len(), 3);
+    assert_eq!(read(&format!("files/{coded}")), body);
+    assert_eq!(read("files/a.test/gone"), b"none");
+    assert_eq!(read("files/a.test/empty"), b"");
+    let fields = String::from_utf8(read("fields.tsv")).unwrap();
+    let kept = format!(
+        "{coded}\tContent-Encoding\tgzip\n{coded}\tX-A\t1 2\na.test/gone\tContent-Type\ttext/plain\n"
+    );
+    assert_eq!(fields, kept);
     std::fs::remove_dir_all(folder).unwrap();
 }
 

@@ -7,10 +7,9 @@ use super::site_edit::edit_site;
 use crate::Error;
 use clap::{Args, Subcommand};
 use eyelevel_archive::{
-    ExportedFile, Imported, Site, SiteInfo, Url, export_files, export_har, export_mahimahi, import,
-    pack, write_wacz,
+    Imported, Site, SiteInfo, Url, export_answers, export_files, export_har, export_mahimahi,
+    import, pack, write_wacz,
 };
-use eyelevel_units::refusal;
 use serde::Serialize;
 
 /// The arguments after `archive`.
@@ -75,10 +74,9 @@ enum ArchiveCommand {
         /// A folder of decoded bodies
         #[arg(long, group = "format")]
         files: Option<PathBuf>,
-        /// With --files: an index of the files, one line each, separated by tabs: host, path and
-        /// query, file, content type
-        #[arg(long, requires = "files")]
-        index: Option<PathBuf>,
+        /// A folder for another server: bodies as sent, and tables of the answers and their fields
+        #[arg(long, group = "format")]
+        answers: Option<PathBuf>,
     },
     /// Print the numbers of a recorded site
     Info {
@@ -161,7 +159,7 @@ pub fn run(arguments: ArchiveArguments) -> Result<i32, Error> {
             har,
             mahimahi,
             files,
-            index,
+            answers,
         } => {
             let site = Site::open(&file)?;
             if let Some(out) = har {
@@ -169,13 +167,9 @@ pub fn run(arguments: ArchiveArguments) -> Result<i32, Error> {
             } else if let Some(out) = mahimahi {
                 export_mahimahi(&site, &out)?;
             } else if let Some(out) = files {
-                let exported = export_files(&site, &out)?;
-                if let Some(index) = index {
-                    let lines: String = exported.iter().map(ExportedFile::line).collect();
-                    std::fs::write(&index, lines).map_err(|error| {
-                        Error::Config(format!("write {}: {}", index.display(), refusal(&error)))
-                    })?;
-                }
+                export_files(&site, &out)?;
+            } else if let Some(out) = answers {
+                export_answers(&site, &out)?;
             }
             print_json(&site.info());
         }

@@ -117,7 +117,7 @@ def parse_servers(text: str) -> tuple[list[Served], dict[str, str]]:
             served.append(Served(_unlike(served, word), tuple(BASES), None, delay_ms))
         elif base in PROGRAMS and (base == word or base == "aioquic"):
             program = PROGRAMS[base]
-            if _is_here(program):
+            if is_installed(program):
                 options = ("--retry",) if base != word else ()
                 command = (*program.command, *options)
                 served.append(Served(_unlike(served, word), _protocols(base), command))
@@ -173,7 +173,8 @@ def _unlike(served: Sequence[Served], word: str) -> str:
     return f"{word} ({count + 1})" if count else word
 
 
-def _is_here(program: Program) -> bool:
+def is_installed(program: Program) -> bool:
+    """Return whether the program, or its Python module, is there."""
     if program.command[0] == sys.executable:
         return importlib.util.find_spec(program.found_by) is not None
     return shutil.which(program.found_by) is not None

@@ -4,7 +4,8 @@ import asyncio
 import os
 from pathlib import Path
 
-from aioquic.asyncio import QuicConnectionProtocol, serve
+from aioquic.asyncio.protocol import QuicConnectionProtocol
+from aioquic.asyncio.server import serve
 from aioquic.h3.connection import H3_ALPN, H3Connection
 from aioquic.h3.events import H3Event, HeadersReceived
 from aioquic.quic.configuration import QuicConfiguration
@@ -13,12 +14,22 @@ from aioquic.quic.events import ProtocolNegotiated, QuicEvent
 FILES = Path(os.environ["EYELEVEL_FILES"])
 
 
-def answers() -> dict[str, tuple[Path, str]]:
-    """The file and type of each URL without its scheme, and of each path for other queries."""
-    found: dict[str, tuple[Path, str]] = {}
-    for line in Path(os.environ["EYELEVEL_ANSWERS"]).read_text("utf-8").splitlines():
-        host, target, file, kind = line.split("\t")
-        answer = (FILES / file, kind)
+Fields = list[tuple[bytes, bytes]]
+
+
+def answers() -> dict[str, tuple[Path, Fields]]:
+    """The file and head of each URL without its scheme, and of each path for other queries."""
+    fields: dict[str, Fields] = {}
+    for line in Path(os.environ["EYELEVEL_FIELDS"]).read_text("utf-8").split("\n")[:-1]:
+        file, name, value = line.split("\t")
+        fields.setdefault(file, []).append((name.lower().encode(), value.encode()))
+    found: dict[str, tuple[Path, Fields]] = {}
+    for line in Path(os.environ["EYELEVEL_ANSWERS"]).read_text("utf-8").split("\n")[:-1]:
+        host, target, file, _, status, size = line.split("\t")
+        head = [(b":status", status.encode()), *fields.get(file, [])]
+        if status != "204":
+            head.append((b"content-length", size.encode()))
+        answer = (FILES / file, head)
         found[host + target] = answer
         found.setdefault(host + target.split("?")[0], answer)
     return found
@@ -51,14 +62,8 @@ class Site(QuicConnectionProtocol):
         target = fields[b":path"].decode()
         self.host = self.host or host
         found = ANSWERS.get(host + target) or ANSWERS.get(host + target.split("?")[0])
-        file, kind = found or (None, "text/plain")
-        body = file.read_bytes() if file else b""
-        head = [
-            (b":status", b"200" if file else b"404"),
-            (b"content-type", kind.encode()),
-            (b"access-control-allow-origin", b"*"),
-            (b"content-length", str(len(body)).encode()),
-        ]
+        body = found[0].read_bytes() if found else b""
+        head = [*found[1]] if found else [(b":status", b"404"), (b"content-length", b"0")]
         if host == self.host:
             # Else Chromium does not know that the host heeds priorities, and holds images back.
             head.append((b"alt-svc", b'h3=":443"'))

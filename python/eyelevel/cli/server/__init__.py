@@ -1,0 +1,1 @@
+"""The commands on external servers: `eyelevel server compare` and `eyelevel server recipe`."""

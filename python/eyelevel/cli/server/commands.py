@@ -1,0 +1,181 @@
+"""The group `eyelevel server`: compare a server with level stacks, and print recipes."""
+
+import shlex
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eyelevel.base.errors import PlanError, unknown
+from eyelevel.cli.finish import OpenOption, ending_at
+from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
+from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.results.report import Summary, make_report, print_summary
+from eyelevel.cli.run.plan import open_pages
+from eyelevel.cli.run.run import run_plan
+from eyelevel.load.quiet_host import WAIT_S_MAX
+from eyelevel.load.servers.recipes import RECIPES, check_program, get_recipe
+from eyelevel.load.traces import read_stages, read_trace_file
+from eyelevel.load.trial import run_trial
+from eyelevel.plan.file.change import BLOCKS_MAX
+from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.file.server_question import AskedServer, name_of_command, server_plan
+from eyelevel.plan.file.tables import Readers
+from eyelevel.plan.networks.presets import find_recorded_pair
+from eyelevel.plan.plan import Plan
+from eyelevel.plan.stacks import HttpVersion
+from eyelevel.plan.trials import Site, expand
+from eyelevel.report.sections.level_distances import describe_level_distances
+from eyelevel.run.block.attempts import RETRIES, with_retries
+from eyelevel.run.study.loop import Execution
+from eyelevel.sites.recorded import list_shipped, matching
+from eyelevel.store.outcomes import COUNTED
+
+app = typer.Typer(help="Tell a protocol's difference from a server's own.", no_args_is_help=True)
+SITE = "agency"
+NETWORKS = "dsl,lte"
+VERSIONS: tuple[HttpVersion, ...] = ("h2", "h3")
+_IN_WORDS = {"h2": "HTTP/2", "h3": "HTTP/3"}
+
+
+@app.command()
+def compare(
+    server: Annotated[
+        str, typer.Argument(help=f"A server's command, or a recipe: {', '.join(RECIPES)}.")
+    ],
+    site: Annotated[
+        list[str] | None, typer.Option(help=f"A recorded site; repeatable; {SITE} by default.")
+    ] = None,
+    networks: Annotated[str, typer.Option(help="Networks, separated by commas.")] = NETWORKS,
+    protocols: Annotated[
+        str, typer.Option(help="The protocols of the server that are compared.")
+    ] = ",".join(VERSIONS),
+    path: Annotated[
+        list[str] | None,
+        typer.Option(help="A file or folder that the command may read; repeatable."),
+    ] = None,
+    as_deployed: Annotated[
+        bool,
+        typer.Option(
+            "--as-deployed",
+            help="Give the server the kernel's own settings of TCP (initial window 10, its own "
+            "buffers) instead of the level ones.",
+        ),
+    ] = False,
+    blocks: Annotated[int, typer.Option(min=2, help="The largest number of blocks.")] = BLOCKS_MAX,
+    out: Annotated[Path | None, typer.Option(help="Directory for the results.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
+    host_wait_s: HostWaitOption = WAIT_S_MAX,
+    _unsafe_browser: UnsafeBrowserOption = False,
+    open_: OpenOption = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Answer whether it is HTTP/3, or a server's HTTP/3, with as many loads as it takes.
+
+    Each page is loaded over four stacks: two that are level, and the server's HTTP/2 and HTTP/3.
+    The server's HTTP/3 against its HTTP/2 is divided into the difference of the protocols alone,
+    and how far each of the server's is from the level one. First each of the server's stacks loads
+    each site once: a server that does not send what was recorded is not compared.
+    """
+    asked = _read_server(server, path or [], protocols, is_as_deployed=as_deployed)
+    sites = site or [SITE]
+    names = [name.strip() for name in networks.split(",") if name.strip()]
+    plan = _parse(server_plan(asked, sites, names, blocks))
+    stems = [Path(name).stem for name in sites]
+    deployed = ["as-deployed"] if as_deployed else []
+    folder = "-".join(["server", asked.name, *stems, *deployed])
+    directory = out or Path("results") / folder
+    if not resume:
+        _try_server(plan, server)
+    execution = Execution(host_wait_s=host_wait_s, trace_files=plan.trace_files)
+    again = "give the same command with --resume"
+    run_plan(plan, directory, resume=resume, resume_line=again, execution=execution)
+    summary = make_report(directory)
+    with ending_at("report", summary.path, opens=open_, as_json=as_json):
+        if as_json:
+            print_json(summary.as_json())
+        else:
+            _print_answer(summary)
+
+
+@app.command()
+def recipe(
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join(RECIPES)}.")],
+) -> None:
+    """Print a recipe, to change it and give it as a command."""
+    if name not in RECIPES:
+        raise PlanError([unknown("recipe", name, RECIPES)])
+    results.file.write(RECIPES[name].file.read_text("utf-8"))
+
+
+def _print_answer(summary: Summary) -> None:
+    sentences = describe_level_distances(summary.contents)
+    if not sentences:  # one protocol alone, or nothing in common
+        print_summary(summary)
+    for sentence in sentences:
+        results.print(sentence, markup=False)
+
+
+def _read_server(
+    text: str, paths: list[str], protocols: str, *, is_as_deployed: bool
+) -> AskedServer:
+    """Return the server of a recipe's name or a command. Raises PlanError."""
+    versions = [word.strip() for word in protocols.split(",") if word.strip()]
+    for word in versions:
+        if word not in VERSIONS:
+            raise PlanError([f"--protocols: {unknown('protocol', word, VERSIONS)}"])
+    if not versions:
+        raise PlanError(["--protocols: it names none; write h2, h3 or both: `h2,h3`"])
+    chosen = tuple(version for version in VERSIONS if version in versions)
+    if text in RECIPES:
+        found = get_recipe(text)
+        return AskedServer(text, found.command, (*found.paths, *paths), chosen, is_as_deployed)
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise PlanError(
+            [f"reading the command `{text}`: {error}; close what is open, or escape it"]
+        ) from error
+    if not words:
+        raise PlanError([f"the command is empty; write one, or a recipe ({', '.join(RECIPES)})"])
+    check_program(words[0])
+    return AskedServer(name_of_command(words), words, tuple(paths), chosen, is_as_deployed)
+
+
+def _parse(text: str) -> Plan:
+    return parse_plan(
+        text,
+        "server",
+        site_names=list_shipped(),
+        matching=matching,
+        readers=Readers(read_trace_file, read_stages, find_recorded_pair),
+    )
+
+
+def _try_server(plan: Plan, server: str) -> None:
+    """Load each site once over each of the server's stacks, on the first network.
+
+    Raises PlanError with the first reason for which such a load would not count.
+    """
+    sites = {each.name: each for each in open_pages(plan)}
+    trials = expand(plan, [Site(name, each.of_plan().digest) for name, each in sites.items()])
+    tried: set[tuple[str, str]] = set()
+    for trial in trials:
+        key = (trial.site, trial.stack)
+        if trial.stack_settings.is_ours or trial.network != plan.networks[0].name or key in tried:
+            continue
+        tried.add(key)
+        version = _IN_WORDS[trial.stack_settings.http_version]
+        hints.print(f"trying {version} with {trial.site}", markup=False)
+        archive = str(sites[trial.site].path.resolve())
+        load = partial(run_trial, trial, archive, trace_files=plan.trace_files)
+        record = with_retries(load, RETRIES).record
+        if record["outcome"] not in (*COUNTED, "timeout"):
+            other = "h3" if trial.stack_settings.http_version == "h2" else "h2"
+            raise PlanError(
+                [
+                    f"trying {version} of `{server}` with {trial.site}: "
+                    f"{record['outcome_detail']}; without {version}: --protocols {other}"
+                ]
+            )
