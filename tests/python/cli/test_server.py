@@ -1,0 +1,32 @@
+"""`eyelevel server`: mistakes end in one line, and recipes are printed."""
+
+import pytest
+from typer.testing import CliRunner
+
+from eyelevel.base.errors import PlanError
+from eyelevel.cli.server.commands import _read_server, app
+from eyelevel.load.servers.recipes import RECIPES
+
+
+@pytest.mark.parametrize(
+    ("text", "protocols", "message"),
+    [
+        ("no-such-program --x", "h2,h3", "starting `no-such-program`: there is no such program"),
+        ("sh 'open", "h2,h3", "reading the command `sh 'open`: No closing quotation"),
+        (" ", "h2,h3", "the command is empty; write one, or a recipe"),
+        ("sh x", "h2,h9", "--protocols: unknown protocol `h9`"),
+        ("sh x", ",", "--protocols: it names none"),
+    ],
+)
+def test_a_mistake_is_named_in_one_line(text: str, protocols: str, message: str) -> None:
+    with pytest.raises(PlanError, match=message.replace("`", ".")) as raised:
+        _read_server(text, [], protocols, is_as_deployed=False)
+    assert len(raised.value.problems) == 1
+    assert "\n" not in raised.value.problems[0]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_recipe_is_printed_as_it_is(name: str) -> None:
+    done = CliRunner().invoke(app, ["recipe", name])
+    assert done.exit_code == 0
+    assert done.stdout == RECIPES[name].file.read_text("utf-8")
