@@ -45,8 +45,10 @@ USED = {
     # Set for a library, which reads it.
     "protocol_version": "http.server reads it",
     # Registered by a decorator with a name of its own.
+    "compare_server": "`eyelevel server compare`",
     "expand_": "`eyelevel plan expand`",
     "from_csv": "`eyelevel network from-csv`",
+    "print_recipe": "`eyelevel server recipe`",
 }
 """Names that are used, each with the reason."""
 

@@ -224,7 +224,11 @@ fn many_bodies_share_one_bound() {
 fn another_server_gets_what_was_recorded() {
     let body = gzip(b"<p>".repeat(99).as_slice());
     let answers = [
-        ("a?x=1", "200 OK\r\nContent-Encoding: gzip\r\nServer: x\r\nX-A: 1\t2", &body[..]),
+        (
+            "a?x=1",
+            "200 OK\r\nContent-Encoding: gzip\r\nServer: x\r\nX-A: 1\t2",
+            &body[..],
+        ),
         ("gone", "404 Not Found\r\nContent-Type: text/plain", b"none"),
         ("part", "206 Partial Content", b"p"),
         ("gone", "200 OK", b"came back"),
@@ -245,11 +249,20 @@ fn another_server_gets_what_was_recorded() {
     export_answers(&open(&records).unwrap(), &folder).unwrap();
     let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
     let table = String::from_utf8(read("answers.tsv")).unwrap();
-    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split('\t').collect()).collect();
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split('\t').collect())
+        .collect();
     let (size, coded) = (body.len().to_string(), rows[0][2]);
     assert_eq!(rows[0], ["a.test", "/a?x=1", coded, "", "200", &size]);
-    assert_eq!(rows[1], ["a.test", "/gone", "a.test/gone", "text/plain", "404", "4"]);
-    assert_eq!(rows[2], ["a.test", "/empty", "a.test/empty", "", "200", "0"]);
+    assert_eq!(
+        rows[1],
+        ["a.test", "/gone", "a.test/gone", "text/plain", "404", "4"]
+    );
+    assert_eq!(
+        rows[2],
+        ["a.test", "/empty", "a.test/empty", "", "200", "0"]
+    );
     assert_eq!(rows.len(), 3);
     assert_eq!(read(&format!("files/{coded}")), body);
     assert_eq!(read("files/a.test/gone"), b"none");

@@ -39,8 +39,8 @@ VERSIONS: tuple[HttpVersion, ...] = ("h2", "h3")
 _IN_WORDS = {"h2": "HTTP/2", "h3": "HTTP/3"}
 
 
-@app.command()
-def compare(
+@app.command("compare")
+def compare_server(
     server: Annotated[
         str, typer.Argument(help=f"A server's command, or a recipe: {', '.join(RECIPES)}.")
     ],
@@ -99,8 +99,8 @@ def compare(
             _print_answer(summary)
 
 
-@app.command()
-def recipe(
+@app.command("recipe")
+def print_recipe(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(RECIPES)}.")],
 ) -> None:
     """Print a recipe, to change it and give it as a command."""
