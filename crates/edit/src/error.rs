@@ -22,6 +22,14 @@ pub enum Error {
         /// The problem and the remedy.
         reason: String,
     },
+    /// A page has no Early Hints.
+    #[error("cannot send Early Hints for {}: {}", one_line(url), one_line(reason))]
+    EarlyHints {
+        /// The page.
+        url: String,
+        /// The problem and the remedy.
+        reason: String,
+    },
 }
 
 /// Why one edit or one object is refused, without its name, which the caller adds.

@@ -6,12 +6,14 @@
 //! `finish` applies the consequences: lines in the heads of documents, integrity hashes, policies,
 //! lengths and validators. `pattern` selects objects, `markup` rewrites documents, `css` style
 //! sheets and `charset` texts in their own charset; `integrity` and `policy` update what browsers
-//! verify, and `recode` content codings. Reading and writing recordings is `eyelevel-archive`'s.
+//! verify, and `recode` content codings. `early_hints` finds what a page's server can name before it
+//! answers. Reading and writing recordings is `eyelevel-archive`'s.
 
 mod actions;
 mod apply;
 mod charset;
 mod css;
+mod early_hints;
 mod edit;
 mod error;
 mod finish;
@@ -25,6 +27,7 @@ mod report;
 mod workspace;
 
 pub use apply::{Edited, apply};
+pub use early_hints::{EarlyHints, LeftOut, find_early_hints};
 pub use edit::{Action, Edit};
 pub use error::Error;
 pub use report::{ChangedObject, Matches, Report};

@@ -220,7 +220,8 @@ fn find_origins(workspace: &Workspace, text: &str) -> Result<Vec<Url>, Reason> {
     }
 }
 
-fn is_same_origin(one: &Url, other: &Url) -> bool {
+/// Whether two URLs have the same scheme, host and port.
+pub fn is_same_origin(one: &Url, other: &Url) -> bool {
     let origin = |url: &Url| -> (Scheme, String) { (url.scheme, url.authority()) };
     origin(one) == origin(other)
 }

@@ -8,6 +8,8 @@ mod markup;
 mod objects;
 mod texts;
 
+pub use hints::is_same_origin;
+
 use crate::edit::{Action, Edit};
 use crate::error::Reason;
 use crate::workspace::Workspace;

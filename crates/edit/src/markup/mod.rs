@@ -2,9 +2,10 @@
 //!
 //! `scan` lists a document's references and content, `elements` changes elements, `head` inserts at
 //! the head's beginning, `styles` changes styles, `inline` inlines objects, `attributes` reads URLs
-//! as browsers do.
+//! as browsers do, `blocking` finds what holds up the first paint.
 
 mod attributes;
+pub mod blocking;
 pub mod elements;
 pub mod head;
 pub mod inline;

@@ -5,6 +5,7 @@ mod charsets;
 mod consequences;
 mod corpus;
 mod documents;
+mod early_hints;
 mod refusals;
 mod support;
 mod unchanged;

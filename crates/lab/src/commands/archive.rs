@@ -10,6 +10,7 @@ use eyelevel_archive::{
     Imported, Site, SiteInfo, Url, export_answers, export_files, export_har, export_mahimahi,
     import, pack, write_wacz,
 };
+use eyelevel_edit::find_early_hints;
 use serde::Serialize;
 
 /// The arguments after `archive`.
@@ -77,6 +78,12 @@ enum ArchiveCommand {
         /// A folder for another server: bodies as sent, and tables of the answers and their fields
         #[arg(long, group = "format")]
         answers: Option<PathBuf>,
+    },
+    /// Print the objects that a page's Early Hints name, and the render-blocking ones that they do
+    /// not, as one line of JSON
+    EarlyHints {
+        /// A WARC or WACZ file
+        file: PathBuf,
     },
     /// Print the numbers of a recorded site
     Info {
@@ -154,6 +161,10 @@ pub fn run(arguments: ArchiveArguments) -> Result<i32, Error> {
             write_imported(&imported, &paths[0], &out, named)?
         }
         ArchiveCommand::Edit { file, edits, out } => print_json(&edit_site(&file, &edits, &out)?),
+        ArchiveCommand::EarlyHints { file } => {
+            let site = Site::open(&file)?;
+            print_json(&find_early_hints(site.exchanges(), site.main_url())?);
+        }
         ArchiveCommand::Export {
             file,
             har,
