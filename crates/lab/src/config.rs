@@ -4,7 +4,7 @@ use crate::Error;
 use crate::connection_logs::ConnectionLogsConfig;
 use crate::cross_traffic::{self, CrossTrafficConfig};
 use eyelevel_link::{Direction, FileText, StageSpec};
-use eyelevel_replay::StackConfig;
+use eyelevel_replay::{HintedObjects, StackConfig};
 use eyelevel_units::{Seed, one_line, refusal};
 use serde::{Deserialize, Deserializer};
 use std::io::{BufRead, Read};
@@ -177,6 +177,12 @@ impl LabConfig {
         if config.live.is_some() && (config.site.is_none() || config.certificates.is_some()) {
             return Err(Error::Config(
                 "the configuration: live is for a site that our servers serve, leave it out".into(),
+            ));
+        }
+        let hints = |stack: &StackConfig| stack.early_hints == HintedObjects::Auto;
+        if config.live.is_some() && config.stack.as_ref().is_some_and(hints) {
+            return Err(Error::Config(
+                "the configuration: early_hints is of a recorded page, leave live or it out".into(),
             ));
         }
         if config.site.is_some() != config.stack.is_some() {

@@ -7,12 +7,13 @@ use crate::network::ends::Ends;
 use crate::network::topology::{TcpSettings, build_server};
 use crate::threads::{clock_ns, join, runtime};
 use eyelevel_archive::Site;
+use eyelevel_edit::find_early_hints;
 use eyelevel_netns::{Device, RealtimePriority, current_thread_id, request_realtime};
 use eyelevel_path::FirstWindows;
 use eyelevel_replay::matcher::Rules;
 use eyelevel_replay::{
-    CacheAge, ConnectionLogs, Event, LiveOptions, Server, ServerOptions, Service, StackConfig,
-    certificate_files,
+    CacheAge, ConnectionLogs, EarlyHints, Event, HintedObjects, LiveOptions, Server, ServerOptions,
+    Service, StackConfig, certificate_files,
 };
 use eyelevel_units::refusal;
 use std::fs::OpenOptions;
@@ -51,6 +52,8 @@ pub struct ServerThread {
     pub identity: Option<Identity>,
     /// The service that answers; `None` without servers.
     pub service: Option<Arc<Service>>,
+    /// The page's Early Hints, if the stack has them.
+    pub early_hints: Option<eyelevel_edit::EarlyHints>,
 }
 
 /// The certificates that clients must trust.
@@ -68,6 +71,7 @@ struct Listening {
     realtime: bool,
     identity: Option<Identity>,
     service: Option<Arc<Service>>,
+    early_hints: Option<eyelevel_edit::EarlyHints>,
 }
 
 impl ServerThread {
@@ -89,7 +93,13 @@ impl ServerThread {
         let rules = Rules {
             longest_prefix: config.longest_prefix,
         };
-        let cache_age = config.cache_age_s.map(|age_s| CacheAge {
+        let has_hints = stack
+            .as_ref()
+            .is_some_and(|stack| stack.early_hints == HintedObjects::Auto);
+        // By its recorded date a hinted object would be stale when the page asks for it, and be
+        // fetched again: it is as old as it was when it was recorded.
+        let age_s = config.cache_age_s.or(has_hints.then_some(0));
+        let cache_age = age_s.map(|age_s| CacheAge {
             age_s,
             began_unix_s: unix_s(),
         });
@@ -108,6 +118,7 @@ impl ServerThread {
                         realtime,
                         identity: None,
                         service: None,
+                        early_hints: None,
                     });
                     let _ = ended.await;
                     return Ok(());
@@ -120,11 +131,16 @@ impl ServerThread {
                         realtime,
                         identity: Some(identity),
                         service: None,
+                        early_hints: None,
                     });
                     let _ = ended.await;
                     return Ok(());
                 }
+                let early_hints = has_hints
+                    .then(|| find_early_hints(site.exchanges(), site.main_url()))
+                    .transpose()?;
                 let options = ServerOptions {
+                    early_hints: early_hints.as_ref().and_then(convert_hints),
                     addresses: listen_addresses(ipv6),
                     ports_ephemeral: false,
                     rules,
@@ -145,6 +161,7 @@ impl ServerThread {
                     realtime,
                     identity: Some(identity),
                     service: Some(server.service()),
+                    early_hints,
                 });
                 server.run(async { ended.await.unwrap_or_default() }).await;
                 Ok(())
@@ -158,6 +175,7 @@ impl ServerThread {
                 realtime,
                 identity,
                 service,
+                early_hints,
             }) => Ok(Self {
                 thread,
                 shutdown,
@@ -166,6 +184,7 @@ impl ServerThread {
                 realtime,
                 identity,
                 service,
+                early_hints,
             }),
             // The channel closed: the thread's own error has the reason.
             Err(_) => Err(join(thread, "servers")?.err().unwrap_or(Error::Thread {
@@ -212,6 +231,14 @@ fn write_new(file: &Path, text: &str, mode: u32) -> io::Result<()> {
 fn unix_s() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs().try_into().unwrap_or(i64::MAX))
+}
+
+/// Returns the hints as the servers send them.
+fn convert_hints(found: &eyelevel_edit::EarlyHints) -> Option<EarlyHints> {
+    Some(EarlyHints {
+        page: found.page.clone(),
+        link: found.link.parse().ok()?, // URLs and names of attributes are ASCII
+    })
 }
 
 /// Returns the unspecified addresses, which receive connections to every recorded address.

@@ -52,6 +52,8 @@ struct Ready<'a> {
     queueing_discipline: Option<String>,
     startup_ms: f64,
     site_digest: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    early_hints: Option<&'a eyelevel_edit::EarlyHints>,
 }
 
 #[derive(Serialize)]
@@ -295,6 +297,7 @@ fn run_lab(
         queueing_discipline,
         startup_ms: monotonic_now().since(around.started).as_secs_f64() * 1e3,
         site_digest: site.as_ref().map(|site| site.digest().to_string()),
+        early_hints: servers.early_hints.as_ref(),
     });
     if let Some((watch, interval_ms)) = watch.zip(config.watch_interval_ms) {
         start_watch(watch, interval_ms);

@@ -35,6 +35,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         ports_ephemeral: true,
         rules: Rules::default(),
         cache_age: None,
+        early_hints: None,
         now_ns,
         logs: eyelevel_replay::ConnectionLogs::default(),
         live: None,

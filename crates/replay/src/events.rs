@@ -49,6 +49,9 @@ pub struct RequestEvent {
     pub priority: Option<String>,
     /// The delay of the head after that, in milliseconds: the stack's think time.
     pub think_ms: f64,
+    /// Whether a 103 (Early Hints) was sent at `at_ns`; absent if none was.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub early_hints: bool,
     /// Number of the connection.
     pub connection: u64,
 }

@@ -7,6 +7,7 @@
 pub mod check;
 mod dates;
 pub mod dns;
+mod early_hints;
 mod error;
 mod events;
 mod exact_wait;
@@ -26,6 +27,7 @@ pub mod tls;
 pub mod wire;
 
 pub use dates::{CacheAge, Moment};
+pub use early_hints::EarlyHints;
 pub use error::ReplayError;
 pub use events::{ClockNs, ConnectionEvent, Event, EventSink, InForce, RequestEvent};
 pub use live::{Live, LiveOptions, LiveSummary};
@@ -33,7 +35,7 @@ pub use logs::{ConnectionLogs, LineLog};
 pub use server::{Server, ServerOptions, certificate_files};
 pub use service::{Entrance, REQUEST_BODY_BYTES_MAX, RequestHead, Service};
 pub use stack::{
-    CertificateCompression, CertificateKey, ChainBytes, Discovery, Ecn, HttpVersion, KeyExchange,
-    Limit, NamedChainBytes, NamedThinkTime, STACK_LIMITS, SproutHorizon, StackConfig, ThinkTime,
-    TlsVersion,
+    CertificateCompression, CertificateKey, ChainBytes, Discovery, Ecn, HintedObjects, HttpVersion,
+    KeyExchange, Limit, NamedChainBytes, NamedThinkTime, STACK_LIMITS, SproutHorizon, StackConfig,
+    ThinkTime, TlsVersion,
 };

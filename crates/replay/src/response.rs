@@ -27,6 +27,8 @@ pub struct Reply {
     pub stream: Option<LiveBody>,
     /// The delay before the head is sent.
     pub think: Duration,
+    /// The value of `Link` in a 103 that is sent before that delay.
+    pub early_hints: Option<HeaderValue>,
 }
 
 /// The recorded responses, with fields that are prepared once for each requested exchange.
@@ -82,6 +84,7 @@ impl Responses {
             body: exchange.body.clone(),
             stream: None,
             think: Duration::ZERO,
+            early_hints: None,
         };
         if let Some(moment) = moment {
             moment.move_dates(&mut reply.headers, exchange.recorded_at_unix_ms);
@@ -223,6 +226,7 @@ fn respond_to_preflight(request: &Request<'_>) -> Reply {
         body: Bytes::new(),
         stream: None,
         think: Duration::ZERO,
+        early_hints: None,
     }
 }
 
@@ -238,6 +242,7 @@ fn respond_not_recorded() -> Reply {
         body: Bytes::from_static(BODY),
         stream: None,
         think: Duration::ZERO,
+        early_hints: None,
     }
 }
 

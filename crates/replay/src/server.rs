@@ -3,7 +3,7 @@ use crate::matcher::Rules;
 use crate::stack::{ChainBytes, NamedChainBytes};
 use crate::tls::{Authority, ByAddress, Chains, server_config, strip_brackets};
 use crate::{
-    ClockNs, ConnectionLogs, EventSink, HttpVersion, LiveOptions, ReplayError, Service,
+    ClockNs, ConnectionLogs, EarlyHints, EventSink, HttpVersion, LiveOptions, ReplayError, Service,
     StackConfig, TlsVersion, quic, tcp,
 };
 use eyelevel_archive::{Origin, Scheme, Site};
@@ -35,6 +35,8 @@ pub struct ServerOptions {
     pub events: EventSink,
     /// The logs of connections.
     pub logs: ConnectionLogs,
+    /// Early Hints for the page.
+    pub early_hints: Option<EarlyHints>,
     /// A live build that answers for the page's own origin.
     pub live: Option<LiveOptions>,
 }
@@ -102,11 +104,17 @@ impl Server {
             events,
             logs,
             live,
+            early_hints,
             ..
         } = options.clone();
         let service = Service::new(site, rules, &stack, now_ns, events).with_logs(logs);
         let mut server = Self {
-            service: Arc::new(service.with_cache_age(cache_age).with_live(live)),
+            service: Arc::new(
+                service
+                    .with_cache_age(cache_age)
+                    .with_early_hints(early_hints)
+                    .with_live(live),
+            ),
             tls,
             tls_over_tcp,
             stack: Arc::new(stack),
@@ -379,6 +387,7 @@ mod tests {
                     ports_ephemeral: true,
                     rules: Rules::default(),
                     cache_age: None,
+                    early_hints: None,
                     now_ns: || 0,
                     logs: ConnectionLogs::default(),
                     live: None,

@@ -1,6 +1,7 @@
 //! Answers requests, for every protocol.
 
 use crate::dates::{CacheAge, Moment};
+use crate::early_hints::EarlyHints;
 use crate::live::{self, Asked, Live, LiveOptions, LiveSummary};
 use crate::matcher::{Answer, Matcher, Progress, Request, Rules};
 use crate::response::{MATCH_HEADER, Reply, Responses};
@@ -46,6 +47,8 @@ pub struct Service {
     hosts: Mutex<HashMap<u64, String>>,
     /// Think time of each exchange; empty if no response is delayed.
     think_ns: Vec<u64>,
+    /// Sent before the page's response over HTTP/2 and HTTP/3.
+    early_hints: Option<EarlyHints>,
     /// Set if the first visit fills a cache for the next one.
     cache_age: Option<CacheAge>,
     began_ns: u64,
@@ -78,6 +81,7 @@ impl Service {
             hosts: Mutex::default(),
             site,
             progress: Mutex::default(),
+            early_hints: None,
             cache_age: None,
             began_ns: now_ns(),
             is_again: AtomicBool::new(false),
@@ -101,6 +105,13 @@ impl Service {
     #[must_use]
     pub fn with_cache_age(mut self, cache_age: Option<CacheAge>) -> Self {
         self.cache_age = cache_age;
+        self
+    }
+
+    /// Returns the service with Early Hints for its page.
+    #[must_use]
+    pub fn with_early_hints(mut self, early_hints: Option<EarlyHints>) -> Self {
+        self.early_hints = early_hints;
         self
     }
 
@@ -152,6 +163,11 @@ impl Service {
         };
         if self.has_alt_svc(entrance, &host) {
             add_alt_svc(&mut reply.headers, port);
+        }
+        // Browsers ignore them over HTTP/1.1, where some clients take them for the response.
+        if entrance.protocol != HttpVersion::H1.protocol() {
+            let hints = self.early_hints.as_ref();
+            reply.early_hints = hints.and_then(|hints| hints.link_before(&request));
         }
         self.report(
             entrance,
@@ -295,6 +311,7 @@ impl Service {
             server_us: at_ns.saturating_sub(started_ns) / 1000,
             priority: self.requested_priority(entrance, request.headers),
             think_ms: reply.think.as_secs_f64() * 1e3,
+            early_hints: reply.early_hints.is_some(),
             connection: entrance.connection,
         })));
     }
@@ -317,6 +334,7 @@ async fn ask(live: &Live, request: &Request<'_>, method: &Method) -> Reply {
         body: answer.body,
         stream: answer.stream,
         think: Duration::ZERO,
+        early_hints: None,
     }
 }
 

@@ -200,14 +200,18 @@ class ObjectLoad:
     address: str | None
     failed: str | None
     """Error text; None if it did not fail."""
+    from_early_hints: bool = False
+    """Whether the browser had requested it by Early Hints, before the page did."""
     message: Message | None = None
     """Header fields and sizes, stored next to the record; None if not reported."""
 
     def as_record(self) -> JsonObject:
         """Return the object as an entry of the record's `objects`."""
-        left_out = ("source", "message")
+        left_out = ("source", "message", "from_early_hints")
         record = {name: getattr(self, name) for name in self.__slots__ if name not in left_out}
         record["from"] = self.source
+        if self.from_early_hints:
+            record["from_early_hints"] = True
         return record
 
 
@@ -315,6 +319,8 @@ class RawLoad:
     """Differences between the page's own timings and the browser's events, ms, by
     `Navigation`'s field names; what only one of them reports is absent.
     """
+    has_early_hints: bool = False
+    """Whether the browser took in a 103 (Early Hints)."""
     effective_connection_type: str | None = None
     """Effective connection type that Chromium assumed at the end; None if unknown or Firefox."""
     final_picture_matches: bool | None = None

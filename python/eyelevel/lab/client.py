@@ -97,6 +97,8 @@ class Ready:
     servers; clients may not use them. None: no core is reserved, since the lab has real-time
     priority or there is only one core.
     """
+    early_hints: JsonMapping | None = None
+    """The objects that the page's Early Hints name, and those that they do not; None without."""
 
     @classmethod
     def of(cls, event: JsonMapping) -> Self:

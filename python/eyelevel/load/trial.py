@@ -186,6 +186,12 @@ def _run_trial(
     )
     found, outcome, detail = pictures.judged(outcome, detail)
     result = trial_result(trial, started_at, outcome, detail, raw, found, summary, host)
+    if ready is not None and ready.early_hints is not None:
+        result.record["early_hints"] = {
+            "hinted": ready.early_hints["hinted"],
+            "left_out": ready.early_hints["left_out"],
+            "received": raw is not None and raw.has_early_hints,
+        }
     if live and summary.live is not None:
         result.record["live"] = describe_load(
             live, summary.live, cpu_s, are_others_blocked=is_alone

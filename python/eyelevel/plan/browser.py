@@ -391,6 +391,11 @@ class Browser(Settings):
             return f"`{stack.name}`: {NO_ESTIMATE}"
         if not self.is_chromium and stack.is_discovered:
             return f"`{stack.name}`: `discovery` is for Chromium only; drop it, or use Chromium"
+        if not self.is_chromium and stack.has_early_hints:
+            return (
+                f"`{stack.name}`: only Chromium reports what it did with `early_hints`; drop it, "
+                "or use Chromium"
+            )
         if stack.early_data and visit != "repeat":
             return (
                 f"`{stack.name}`: early data goes out on a repeat visit alone, with the first "

@@ -98,6 +98,9 @@ KeyExchange = Literal["hybrid", "classical"]
 Discovery = Literal["known", "alt-svc"]
 """How the browser finds out that an origin has HTTP/3: it is forced, or learns it (RFC 7838)."""
 
+HintedObjects = Literal["none", "auto"]
+"""Which objects Early Hints name (RFC 8297): none, or the recording's render-blocking ones."""
+
 _servers = partial(About, servers=True)
 
 
@@ -213,6 +216,13 @@ class Stack(Settings):
         Literal["none", "recorded"] | Annotated[DurationMs, within("think_time")],
         _servers("`none` as in the papers, `recorded`, or the same for every response"),
     ] = "none"
+    early_hints: Annotated[
+        HintedObjects,
+        _servers(
+            "of HTTP/2 and 3: with `auto` a 103 names the page's render-blocking objects of its "
+            "own origin while the page's response waits for its think time"
+        ),
+    ] = "none"
     alt_svc: Annotated[
         bool | None,
         _servers("of HTTP/3: whether responses say that their origin has it; else they do"),
@@ -255,6 +265,11 @@ class Stack(Settings):
     def is_discovered(self) -> bool:
         """Whether the browser learns of HTTP/3 over HTTP/2, so that loads use both."""
         return self.discovery == "alt-svc"
+
+    @property
+    def has_early_hints(self) -> bool:
+        """Whether a 103 goes ahead of the page's response."""
+        return self.early_hints != "none"
 
     @property
     def without(self) -> tuple[str, ...]:
@@ -324,8 +339,8 @@ class Stack(Settings):
 
 
 _OURS_ALONE = (
-    *("think_time", "alt_svc", "discovery", "unsent_bytes_max", "session_tickets"),
-    *("header_table_bytes", "blocked_streams_max"),
+    *("think_time", "early_hints", "alt_svc", "discovery", "unsent_bytes_max"),
+    *("session_tickets", "header_table_bytes", "blocked_streams_max"),
 )
 _REFUSALS: tuple[tuple[Callable[[Stack], object], str], ...] = (
     (
@@ -351,6 +366,10 @@ _REFUSALS: tuple[tuple[Callable[[Stack], object], str], ...] = (
     (
         lambda s: s.is_discovered and s.alt_svc is False,
         '`alt_svc`: without it no browser finds HTTP/3; write `discovery = "known"`',
+    ),
+    (
+        lambda s: s.has_early_hints and not s.schedules_responses,
+        "`early_hints`: browsers ignore them over HTTP/1.1; use HTTP/2 or HTTP/3, or leave it out",
     ),
     (
         lambda s: s.over_quic and s.receive_window_bytes is not None,
@@ -440,5 +459,7 @@ def stack_in_words(stack: Stack) -> str:
         return f"{text} from an external server"
     if stack.is_discovered:
         text += ", found by Alt-Svc over HTTP/2"
+    if stack.has_early_hints:
+        text += ", with Early Hints"
     pacing = "paced" if stack.pacing else "not paced"
     return f"{text}, initial window {stack.initial_window_packets}, {pacing}"

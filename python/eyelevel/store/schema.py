@@ -49,6 +49,7 @@ class Request(TypedDict):
     server_us: Number
     priority: str | None
     connection: Integer
+    early_hints: NotRequired[bool]  # only if true
 
 
 @with_config(OBSERVED)
@@ -289,6 +290,7 @@ LoadedObject = TypedDict(
         "connection": Integer | None,
         "address": str | None,
         "failed": str | None,
+        "from_early_hints": NotRequired[bool],  # only if true
     },
 )
 with_config(OBSERVED)(LoadedObject)
@@ -391,6 +393,23 @@ class LiveSeen(TypedDict):
     failure: str | None
 
 
+@with_config(OBSERVED)
+class HintLeftOut(TypedDict):
+    """A render-blocking object that Early Hints did not name."""
+
+    url: Url
+    reason: str
+
+
+@with_config(OBSERVED)
+class EarlyHintsSeen(TypedDict):
+    """The page's Early Hints: what they named, and whether the browser took them in."""
+
+    hinted: list[Url]
+    left_out: list[HintLeftOut]
+    received: bool
+
+
 @with_config(CLOSED)
 class Record(TypedDict):
     """One trial's raw observations and its outcome."""
@@ -411,6 +430,7 @@ class Record(TypedDict):
     versions: Versions
     frames: list[FrameEntry]
     after_load: NotRequired[list[StepEntry]]  # only if the plan has steps
+    early_hints: NotRequired[EarlyHintsSeen]  # only if the stack has them
     live: NotRequired[LiveSeen]  # only if a live build answered
     retried: NotRequired[list[FailedAttempt]]  # only if an earlier attempt failed
 

@@ -36,6 +36,14 @@ def test_a_device_stands_in_the_identity_with_its_numbers():
     assert browser_of('device = "moto-g"\ncpu_slowdown = 1\n')["cpu_slowdown"] == 1
 
 
+def test_firefox_does_not_report_what_it_did_with_early_hints():
+    stack = '{ name = "hinted", base = "tcp+", early_hints = "auto" }'
+    hinted = PLAIN.replace('["tcp"]', f"[{stack}]").replace('"tcp"', '"hinted"')
+    parse_plan(hinted, "plan.toml")
+    with pytest.raises(PlanError, match="only Chromium reports what it did with `early_hints`"):
+        parse_plan(hinted + 'browser = "firefox"\n', "plan.toml")
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

@@ -34,6 +34,7 @@ def test_stock_tcp_leaves_windows_to_the_kernel():
         "certificate_compression": "none",
         "coalescing": True,
         "think_time": "none",
+        "early_hints": "none",
         "discovery": "known",
     }
 
@@ -67,6 +68,17 @@ def test_http3_is_found_over_http3_by_alt_svc_and_by_our_servers():
     over_tcp = replace(STACKS_BY_NAME["tcp+"], discovery="alt-svc")
     assert "`discovery` is HTTP/3's" in over_tcp.refusal()
     own = replace(found, external_server=ExternalServer(("server",), ("h3",)))
+    assert "somebody else's" in own.refusal()
+
+
+def test_early_hints_are_of_http2_and_3_and_of_our_servers():
+    for name in ("tcp+", "quic"):
+        hinted = replace(STACKS_BY_NAME[name], early_hints="auto")
+        assert hinted.refusal() == ""
+        assert lab_stack(hinted, DSL)["early_hints"] == "auto"
+    refused = replace(STACKS_BY_NAME["http1"], early_hints="auto").refusal()
+    assert refused.startswith("`early_hints`: browsers ignore them over HTTP/1.1; use HTTP/2")
+    own = replace(hinted, external_server=ExternalServer(("server",), ("h3",)))
     assert "somebody else's" in own.refusal()
 
 

@@ -278,6 +278,11 @@ def test_a_live_build_is_in_the_plan_and_absent_from_others():
             '{ command = ["caddy"], protocols = ["h3"] } }]',
             "reaches no live build",
         ),
+        (
+            'stacks = ["quic"]',
+            'stacks = [{ name = "x", base = "quic", early_hints = "auto" }]',
+            "`early_hints` are read from a recording",
+        ),
     ],
 )
 def test_a_live_build_that_cannot_be_is_refused(old: str, new: str, reason: str):

@@ -11,7 +11,8 @@ from eyelevel.store.schema import Navigation as NavigationEntry
 def test_observations_are_taken_as_the_browser_gives_them():
     spans = ((100.0, 60.0), (300.0, 70.0))
     told = {**sample_object(connect_ms=(1.0, 2.0)), "source": "network"}
-    loaded = ObjectLoad(**{name: told[name] for name in ObjectLoad.__slots__ if name in told})
+    given = {name: told[name] for name in ObjectLoad.__slots__ if name in told}
+    loaded = ObjectLoad(**given, from_early_hints=True)
     clicked = (Interaction("click", 1.0, 0.5, 100.0, 104.0),)
     seen = {"interactions": clicked, "interaction_count": 1, "objects": (loaded,)}
     step = StepLoad("click a", 1.0, 2.0, **seen).as_record()

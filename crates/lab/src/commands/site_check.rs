@@ -63,6 +63,7 @@ async fn check_protocol(site: Arc<Site>, version: HttpVersion) -> Result<CheckRe
         ports_ephemeral: true,
         rules: Rules::default(),
         cache_age: None,
+        early_hints: None,
         now_ns: clock_ns,
         logs: eyelevel_replay::ConnectionLogs::default(),
         live: None,

@@ -42,6 +42,8 @@ pub struct H2Frames {
     /// The coded bytes of the current field section, and whether it is a head's.
     section_bytes: u64,
     is_head: bool,
+    /// Whether CONTINUATION must follow.
+    is_section_open: bool,
 }
 
 impl H2Frames {
@@ -65,6 +67,18 @@ impl H2Frames {
             last_opened: 0,
             section_bytes: 0,
             is_head: false,
+            is_section_open: false,
+        }
+    }
+
+    /// Returns the bytes up to the next place at which another stream's frame may stand, as far as
+    /// they are known yet; 0 at such a place.
+    pub fn bytes_to_boundary(&self) -> usize {
+        let header_left = H2_HEADER_BYTES - self.header.len();
+        match (self.payload_left, header_left) {
+            (0, H2_HEADER_BYTES) if !self.is_section_open => 0,
+            (0, _) => header_left,
+            _ => self.payload_left,
         }
     }
 
@@ -138,6 +152,9 @@ impl H2Frames {
             report(H2Event::Update(stream_id(id), Priority::parse(field)));
         }
         let is_section = matches!(self.header[3], H2_HEADERS | H2_CONTINUATION);
+        if is_section {
+            self.is_section_open = self.header[4] & END_HEADERS == 0;
+        }
         if is_section && self.is_head && self.header[4] & END_HEADERS != 0 {
             let stream = stream_id(&self.header[5..]);
             report(H2Event::Head(stream, self.section_bytes));
@@ -214,6 +231,42 @@ mod tests {
             ];
             assert_eq!(seen, expected, "{size}");
         }
+    }
+
+    #[test]
+    fn frames_may_stand_between_others_and_not_within_a_field_section() {
+        let parts = [
+            frame(4, 0, &[0; 12]),
+            frame(0, 1, &[7; 3]),
+            frame_with_flags(H2_HEADERS, 0, 1, &[0x82; 4]),
+            frame_with_flags(H2_CONTINUATION, END_HEADERS, 1, &[0x82; 2]),
+            frame(4, 0, &[]),
+        ];
+        let bytes = parts.concat();
+        let mut frames = H2Frames::server();
+        let mut places = Vec::new();
+        for (at, byte) in bytes.iter().enumerate() {
+            let rest = frames.bytes_to_boundary();
+            if rest == 0 {
+                places.push(at);
+            } else {
+                // It leads to the next boundary or less far, never across one.
+                let mut ahead = H2Frames::server();
+                ahead.feed(&bytes[..at], |_| ());
+                (0..rest - 1).for_each(|step| {
+                    ahead.feed(&bytes[at + step..=at + step], |_| ());
+                    assert_ne!(ahead.bytes_to_boundary(), 0, "{at} + {step}");
+                });
+            }
+            frames.feed(&[*byte], |_| ());
+        }
+        assert_eq!(frames.bytes_to_boundary(), 0);
+        let lengths: Vec<usize> = parts.iter().map(Vec::len).collect();
+        let after_section = lengths[..4].iter().sum();
+        assert_eq!(
+            places,
+            [0, lengths[0], lengths[0] + lengths[1], after_section]
+        );
     }
 
     #[test]

@@ -93,6 +93,9 @@ pub struct StackConfig {
     /// Whether clients use HTTP/3 from the start or find it over HTTP/2.
     #[serde(default)]
     pub discovery: Discovery,
+    /// Which objects a 103 names before the page's response, over HTTP/2 and HTTP/3.
+    #[serde(default)]
+    pub early_hints: HintedObjects,
 }
 
 fn default_true() -> bool {
@@ -108,6 +111,17 @@ pub enum Discovery {
     Known,
     /// By Alt-Svc (RFC 7838): secure origins also have HTTP/2 over TCP, and all responses name HTTP/3.
     AltSvc,
+}
+
+/// Which objects Early Hints name (RFC 8297).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HintedObjects {
+    /// None: there is no 103.
+    #[default]
+    None,
+    /// The recording's render-blocking objects of the page's own origin.
+    Auto,
 }
 
 /// Whether packets may be marked instead of dropped.
@@ -288,6 +302,7 @@ impl StackConfig {
             think_time: ThinkTime::default(),
             alt_svc: None,
             discovery: Discovery::Known,
+            early_hints: HintedObjects::None,
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::limits::{self, BLOCKED_STREAMS_MAX, HPACK_TABLE_BYTES_MAX, QPACK_TABLE_BYTES_MAX};
 use super::{
-    CertificateCompression, ChainBytes, Discovery, HttpVersion, SproutHorizon, StackConfig,
-    ThinkTime, TlsVersion,
+    CertificateCompression, ChainBytes, Discovery, HintedObjects, HttpVersion, SproutHorizon,
+    StackConfig, ThinkTime, TlsVersion,
 };
 use crate::ReplayError;
 use eyelevel_congestion::by_name;
@@ -105,6 +105,9 @@ impl StackConfig {
                         .into(),
                 );
             }
+        }
+        if self.early_hints == HintedObjects::Auto && http == HttpVersion::H1 {
+            return Err("browsers ignore Early Hints over HTTP/1.1: leave early_hints out".into());
         }
         self.validate_tables()?;
         if http != HttpVersion::H3 && !is_of_kernel(&self.congestion_control) {

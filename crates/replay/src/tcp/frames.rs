@@ -1,5 +1,7 @@
-//! Adds the parts of RFC 9218 that hyper lacks to HTTP/2's bytes between TLS and hyper.
+//! Adds what hyper lacks to HTTP/2's bytes between TLS and hyper: the parts of RFC 9218, and interim
+//! responses.
 
+use super::interim::InterimHeads;
 use super::offer::{Offer, offered_table};
 use crate::scheduler::{Gate, H2Event, H2Frames};
 use std::collections::VecDeque;
@@ -67,6 +69,9 @@ pub(super) struct Http2Stream<S, F> {
     report: F,
     settings: Settings,
     offer: Offer,
+    interim: InterimHeads,
+    /// An interim head, and how many of its bytes are written.
+    writing: Option<(Vec<u8>, usize)>,
 }
 
 /// The server's first frame, to which a setting is added.
@@ -78,9 +83,16 @@ enum Settings {
 }
 
 impl<S, F: FnMut(Http2Event)> Http2Stream<S, F> {
-    /// Wraps a stream; `table_bytes` is the maximum of our encoder's table, and `report` receives the
-    /// passing events.
-    pub fn new(stream: S, gate: Gate, opened: OpenedStreams, table_bytes: u32, report: F) -> Self {
+    /// Wraps a stream; `table_bytes` is the maximum of our encoder's table, `interim` has the heads to
+    /// write between frames, and `report` receives the passing events.
+    pub fn new(
+        stream: S,
+        gate: Gate,
+        opened: OpenedStreams,
+        table_bytes: u32,
+        interim: InterimHeads,
+        report: F,
+    ) -> Self {
         Self {
             stream,
             received: H2Frames::client(),
@@ -90,6 +102,8 @@ impl<S, F: FnMut(Http2Event)> Http2Stream<S, F> {
             report,
             settings: Settings::Before,
             offer: Offer::new(table_bytes),
+            interim,
+            writing: None,
         }
     }
 
@@ -168,6 +182,36 @@ impl<S: AsyncWrite + Unpin, F: FnMut(Http2Event) + Unpin> Http2Stream<S, F> {
         }
         Poll::Ready(None)
     }
+
+    /// Writes the interim heads that wait, where a frame may begin; returns the number of hyper's
+    /// bytes that may follow before the next such place is looked at.
+    fn poll_interim(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        if !matches!(self.settings, Settings::Done) {
+            return Poll::Ready(Ok(usize::MAX));
+        }
+        loop {
+            while let Some((frame, written)) = &mut self.writing {
+                let write = Pin::new(&mut self.stream).poll_write(context, &frame[*written..]);
+                match ready!(write)? {
+                    0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                    bytes => *written += bytes,
+                }
+                if *written == frame.len() {
+                    let head_bytes = (frame.len() - FRAME_HEADER_BYTES) as u64;
+                    (self.report)(Http2Event::ResponseHead(head_bytes));
+                    self.writing = None;
+                }
+            }
+            if self.interim.is_empty() {
+                return Poll::Ready(Ok(usize::MAX));
+            }
+            let rest = self.sent.bytes_to_boundary();
+            if rest > 0 {
+                return Poll::Ready(Ok(rest));
+            }
+            self.writing = self.interim.next().map(|frame| (frame, 0));
+        }
+    }
 }
 
 impl<S: AsyncRead + Unpin, F: FnMut(Http2Event) + Unpin> Http2Stream<S, F> {
@@ -199,6 +243,8 @@ impl<S: AsyncRead + Unpin, F: FnMut(Http2Event) + Unpin> AsyncRead for Http2Stre
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        // The connection's server waits for requests all the time.
+        self.interim.set_driver(context);
         if !self.offer.is_over() {
             return self.poll_offer(context, buffer);
         }
@@ -218,6 +264,8 @@ impl<S: AsyncWrite + Unpin, F: FnMut(Http2Event) + Unpin> AsyncWrite for Http2St
         if let Some(done) = ready!(self.poll_settings(context, data)) {
             return Poll::Ready(done);
         }
+        let room = ready!(self.poll_interim(context))?;
+        let data = &data[..data.len().min(room)];
         let written = ready!(Pin::new(&mut self.stream).poll_write(context, data))?;
         self.on_sent(&data[..written]);
         Poll::Ready(Ok(written))
@@ -231,6 +279,13 @@ impl<S: AsyncWrite + Unpin, F: FnMut(Http2Event) + Unpin> AsyncWrite for Http2St
         let first = slices.iter().find(|slice| !slice.is_empty());
         if let Some(done) = ready!(self.poll_settings(context, first.map_or(&[], |s| &s[..]))) {
             return Poll::Ready(done);
+        }
+        let room = ready!(self.poll_interim(context))?;
+        if room < slices.iter().map(|slice| slice.len()).sum() {
+            let first = first.map_or(&[][..], |slice| &slice[..slice.len().min(room)]);
+            let written = ready!(Pin::new(&mut self.stream).poll_write(context, first))?;
+            self.on_sent(&first[..written]);
+            return Poll::Ready(Ok(written));
         }
         let written = ready!(Pin::new(&mut self.stream).poll_write_vectored(context, slices))?;
         let mut left = written;
@@ -247,6 +302,7 @@ impl<S: AsyncWrite + Unpin, F: FnMut(Http2Event) + Unpin> AsyncWrite for Http2St
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_interim(context))?;
         Pin::new(&mut self.stream).poll_flush(context)
     }
 

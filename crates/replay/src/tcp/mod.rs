@@ -3,6 +3,7 @@
 mod first_flight;
 mod frames;
 mod http1_heads;
+mod interim;
 mod listener;
 mod observed;
 mod offer;

@@ -1,5 +1,6 @@
 use super::frames::{Http2Event, Http2Stream, OpenedStreams, Request as Handed};
 use super::http1_heads::{request_head_bytes, response_head_bytes};
+use super::interim::InterimHeads;
 use super::observed::Observed;
 use super::record::ConnectionRecord;
 use super::turns::Turns;
@@ -185,9 +186,17 @@ async fn serve_http2<S>(
             record.on_http2_event(event);
         }
     };
-    let stream = Http2Stream::new(stream, gate.clone(), opened.clone(), table_bytes, tell);
+    let interim = InterimHeads::default();
+    let stream = Http2Stream::new(
+        stream,
+        gate.clone(),
+        opened.clone(),
+        table_bytes,
+        interim.clone(),
+        tell,
+    );
     let answer = service_fn(|request| {
-        let context = HttpContext::Http2(gate.clone(), opened.next());
+        let context = HttpContext::Http2(gate.clone(), interim.clone(), opened.next());
         respond(request, entrance, service.clone(), context)
     });
     let connection = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
@@ -246,8 +255,8 @@ fn is_own_fault(error: &(dyn std::error::Error + 'static)) -> bool {
 /// The protocol by which a request arrived and its response is sent.
 enum HttpContext {
     Http1(Arc<Mutex<ConnectionRecord>>),
-    /// The connection's gate, and the request's stream if it is known.
-    Http2(Gate, Option<Handed>),
+    /// The connection's gate and interim heads, and the request's stream if it is known.
+    Http2(Gate, InterimHeads, Option<Handed>),
 }
 
 async fn respond(
@@ -265,7 +274,7 @@ async fn respond(
     };
     let head_bytes = match &context {
         HttpContext::Http1(_) => Some(request_head_bytes(&parts)),
-        HttpContext::Http2(_, handed) => handed.map(|request| request.head_bytes),
+        HttpContext::Http2(.., handed) => handed.map(|request| request.head_bytes),
     };
     let head = RequestHead {
         method: &parts.method,
@@ -274,12 +283,17 @@ async fn respond(
         head_bytes,
     };
     let reply = service.answer(entrance, &head, &body, started_ns).await;
+    if let HttpContext::Http2(_, interim, Some(handed)) = &context
+        && let Some(link) = &reply.early_hints
+    {
+        interim.send_early_hints(handed.stream, link);
+    }
     if !reply.think.is_zero() {
         wait_exactly(reply.think).await;
     }
     let body = match &context {
         HttpContext::Http1(_) => ReplyBody::direct(reply.body, reply.stream),
-        HttpContext::Http2(gate, handed) => {
+        HttpContext::Http2(gate, _, handed) => {
             let stream = handed.map(|request| request.stream);
             let priority = service.priority(&parts.headers);
             ReplyBody::gated(reply.body, reply.stream, gate, stream, priority)

@@ -24,6 +24,7 @@ async fn replies_leave_from_the_queried_address() {
             ports_ephemeral: true,
             rules: Rules::default(),
             cache_age: None,
+            early_hints: None,
             now_ns,
             logs: eyelevel_replay::ConnectionLogs::default(),
             live: None,

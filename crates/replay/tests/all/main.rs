@@ -3,6 +3,7 @@
 mod addresses;
 mod chains;
 mod common;
+mod early_hints;
 mod gaps;
 mod heads;
 mod http3;

@@ -287,6 +287,7 @@ class _Load:
             effective_connection_type=self._connection_type,
             console_dropped=self._devtools.dropped,
             requests_lost=self._network.lost,
+            has_early_hints=self._network.has_early_hints,
             ended_on=self._ended_on,
             timings_refused=self._timings_refused,
             timing_differences_ms=self._timing_differences_ms,

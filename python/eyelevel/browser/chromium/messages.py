@@ -153,6 +153,7 @@ class _Response(TypedDict):
     fromServiceWorker: NotRequired[bool]
     fromDiskCache: NotRequired[bool]
     fromPrefetchCache: NotRequired[bool]
+    fromEarlyHints: NotRequired[bool]
     encodedDataLength: NotRequired[Bytes]
     timing: NotRequired[_Timing]
 
@@ -341,6 +342,7 @@ EVENTS = {
     "Network.requestWillBeSent": _RequestWillBeSent,
     "Network.requestWillBeSentExtraInfo": _ExtraInfo,
     "Network.responseReceived": _ResponseReceived,
+    "Network.responseReceivedEarlyHints": _ExtraInfo,
     "Network.responseReceivedExtraInfo": _ExtraInfo,
     "Network.webSocketCreated": _WebSocketCreated,
     "Network.webSocketHandshakeResponseReceived": _HandshakeAnswered,

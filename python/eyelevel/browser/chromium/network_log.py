@@ -50,6 +50,7 @@ class _Request:
     connection: int | None = None
     address: str | None = None
     failed: str | None = None
+    from_early_hints: bool = False
     has_extra: bool = False
     """Whether DevTools reports the fields as sent on the wire, in separate events."""
     request_fields: Fields = ()
@@ -99,6 +100,8 @@ class NetworkLog:
         """First initiator of each URL, both URLs without fragments."""
         self.lost = 0
         """Number of requests dropped because `REQUESTS_MAX` or `REQUEST_CHARS_MAX` was reached."""
+        self.has_early_hints = False
+        """Whether the browser took in a 103 (Early Hints)."""
         self._chars = 0
         self._by_id: dict[str, _Hops] = {}
         self._main_frame: str | None = None
@@ -162,6 +165,10 @@ class NetworkLog:
         self._by_id.setdefault(event["requestId"], _Hops()).sent.append(
             self._keep_fields(event["headers"])
         )
+        return False
+
+    def _early_hints(self, _event: JsonObject) -> bool:
+        self.has_early_hints = True
         return False
 
     def _response_fields(self, event: JsonObject) -> bool:
@@ -321,6 +328,7 @@ class NetworkLog:
                 connection=request.connection,
                 address=request.address,
                 failed=request.failed,
+                from_early_hints=request.from_early_hints,
                 message=request.message,
             )
             for request in sorted(requests, key=lambda request: request.started_s)
@@ -334,6 +342,7 @@ def _take_response(request: _Request, response: JsonObject, arrived_s: float) ->
         request.head_bytes = int(response["encodedDataLength"])
     request.protocol = response.get("protocol")
     request.mime_type = response.get("mimeType") or None
+    request.from_early_hints = response.get("fromEarlyHints", False)
     request.connection = int(response["connectionId"]) if response.get("connectionId") else None
     if response.get("remoteIPAddress"):
         request.address = f"{response['remoteIPAddress']}:{response.get('remotePort')}"
@@ -379,6 +388,7 @@ def _span(timing: JsonObject, first: str, last: str) -> tuple[float, float] | No
 _HANDLERS = {
     "Network.requestWillBeSent": NetworkLog._request_will_be_sent,
     "Network.requestWillBeSentExtraInfo": NetworkLog._request_fields,
+    "Network.responseReceivedEarlyHints": NetworkLog._early_hints,
     "Network.responseReceivedExtraInfo": NetworkLog._response_fields,
     "Network.requestServedFromCache": NetworkLog._served_from_cache,
     "Network.responseReceived": NetworkLog._response_received,

@@ -595,6 +595,12 @@ def _think_time(s: Stack) -> str:
     return s.think_time if isinstance(s.think_time, str) else f"{s.think_time:g} ms"
 
 
+@said.of_our_servers
+def _early_hints(s: Stack) -> str:
+    """Return `early_hints` in words."""
+    return "render-blocking objects" if s.has_early_hints else "none"
+
+
 def _origin_rtt(s: Stack) -> str:
     """Return `origin_rtt` in words, in addition to the network's."""
     return describe_rtts(s.origin_rtt)
@@ -614,6 +620,7 @@ SETTINGS: tuple[Aspect, ...] = (
     Aspect("slow start after idle", _idle, ("slow_start_after_idle",)),
     Aspect("scheduler", _scheduler, ("priorities",)),
     Aspect("server think time", _think_time, ("think_time",)),
+    Aspect("Early Hints", _early_hints, ("early_hints",)),
     Aspect("round trips by origin", _origin_rtt, ("origin_rtt",)),
     Aspect("certificate names", _names, ("coalescing",)),
 )

@@ -6,6 +6,7 @@ Open a plan's sites, with a status if that takes time: synthetic ones are genera
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +26,7 @@ from eyelevel.run.study.estimate import SequentialEstimate
 from eyelevel.run.study.estimate import estimate as estimate_plan
 from eyelevel.run.study.time_limits import check_time_limits, describe_limits
 from eyelevel.sites.contents import check_secure
+from eyelevel.sites.early_hints import find_early_hints
 from eyelevel.sites.edits import derive
 from eyelevel.sites.recorded import RecordedSite, open_site
 
@@ -191,7 +193,19 @@ AT_ONCE = 4
 
 
 def open_pages(plan: Plan) -> list[RecordedSite]:
-    """Return a plan's sites, each with the recordings that variants have in its place."""
+    """Return a plan's sites, each with the recordings that variants have in its place.
+
+    What the Early Hints of its stacks name is printed for each recording.
+    """
+    opened = _open_recordings(plan)
+    if any(stack.has_early_hints for stack in plan.stacks):
+        for each in chain.from_iterable(site.recordings() for site in opened):
+            sentence = find_early_hints(each.path).sentence
+            hints.print(f"{each.name}: {sentence}", markup=False, soft_wrap=True)
+    return opened
+
+
+def _open_recordings(plan: Plan) -> list[RecordedSite]:
     sites = open_sites(plan.sites)
     own = [
         (each.name, _open_variant(each, plan, [site.name for site in sites]))

@@ -139,9 +139,11 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
             ]
         )
     tables, names = [], []
+    # Nothing can be hinted early to a page that comes at once.
+    waits = ', think_time = "recorded"' if name == "early_hints" else ""
     for value in (old, new):
         # If both values are given, both are in the stacks' names.
-        if value == preset and len(given) == 1:
+        if value == preset and len(given) == 1 and not waits:
             names.append(base)
             tables.append(toml_text(base))
             continue
@@ -150,7 +152,7 @@ def _stacks(change: str, base: str) -> tuple[str, str, list[str]]:
         paces = ", pacing = true" if (name, value) == ("congestion_control", "bbr") else ""
         tables.append(
             f"{{ name = {toml_text(names[-1])}, base = {toml_text(base)}, "
-            f"{name} = {_toml(value)}{paces} }}"
+            f"{name} = {_toml(value)}{paces}{waits} }}"
         )
     return names[0], names[1], tables
 

@@ -196,6 +196,12 @@ def _check_live(
                 ("stacks", index),
                 f"`{stack.name}`: an external server reaches no live build; leave one of them out",
             )
+        if stack.has_early_hints:
+            report(
+                ("stacks", index),
+                f"`{stack.name}`: `early_hints` are read from a recording, which a live build is "
+                "not; leave one of them out",
+            )
 
 
 def _edit(given: str | dict[str, str], place: tuple[str | int, ...], report: Report) -> str:

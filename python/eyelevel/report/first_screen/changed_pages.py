@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from eyelevel.analysis.formats import NO_BREAK, format_percent
 from eyelevel.analysis.study import StudyResults
 from eyelevel.base.json_types import JsonObject
+from eyelevel.report.figures.early_hints import EarlyHintsSummary, summarise_early_hints
 from eyelevel.report.figures.filmstrips import thumbnail
 from eyelevel.report.figures.live_builds import LiveBuildSummary, live_builds
 from eyelevel.report.figures.page_changes import PageChange, page_changes
@@ -94,6 +95,8 @@ class Changed:
     """The summaries of live builds."""
     browsers: tuple[str, ...] = ()
     """A sentence for each variant with browser settings of its own."""
+    early_hints: tuple[EarlyHintsSummary, ...] = ()
+    """The summaries of stacks with Early Hints, which a plan without variants may have, too."""
 
     @property
     def pages(self) -> tuple[ChangedPage, ...]:
@@ -106,17 +109,24 @@ class Changed:
         return max(0, len(self.changes) - SHOWN_MAX)
 
     @property
+    def notes(self) -> list[str]:
+        """Return the sentences below the tables."""
+        live = [each.sentence for each in self.live]
+        return [*live, *(each.sentence for each in self.early_hints)]
+
+    @property
     def sentences(self) -> list[str]:
         """Return each change in a sentence, for a terminal."""
         pages = (page.sentence for page in self.pages)
-        return [*self.browsers, *pages, *(each.sentence for each in self.live)]
+        return [*self.browsers, *pages, *self.notes]
 
     def as_json(self) -> JsonObject:
         """Return the changes for programs; nothing without variants."""
         own = {"browser_settings": list(self.browsers)} if self.browsers else {}
         live = {"live_builds": [each.as_json() for each in self.live]} if self.live else {}
         changes = {"changed": [each.as_json() for each in self.changes]} if self.changes else {}
-        return {**own, **changes, **live}
+        hints = [each.as_json() for each in self.early_hints]
+        return {**own, **changes, **live, **({"early_hints": hints} if hints else {})}
 
 
 def changed(contents: StudyResults) -> Changed:
@@ -128,7 +138,12 @@ def changed(contents: StudyResults) -> Changed:
         for variant in contents.plan.variants
         if variant.browser
     )
-    return Changed(tuple(page_changes(contents)), tuple(live_builds(contents)), browsers)
+    return Changed(
+        tuple(page_changes(contents)),
+        tuple(live_builds(contents)),
+        browsers,
+        tuple(summarise_early_hints(contents)),
+    )
 
 
 def _amount(name: str, value: float) -> str:

@@ -70,6 +70,17 @@ def test_one_object():
     assert not log.waits
 
 
+def test_what_a_hint_had_fetched_is_marked():
+    url = "https://a.test/x.css"
+    head = ("Network.responseReceivedEarlyHints", {"requestId": "0", "headers": {"link": "x"}})
+    log = log_of(head, asked("1", 1000.0, url), answered("1", 1000.1, fromEarlyHints=True))
+    assert log.has_early_hints
+    assert only(log).as_record()["from_early_hints"] is True
+    plain = log_of(asked("1", 1000.0, url), answered("1", 1000.1))
+    assert not plain.has_early_hints
+    assert "from_early_hints" not in only(plain).as_record()
+
+
 def test_a_redirect_is_two_objects():
     log = log_of(
         asked("1", 1000.0, "https://a.test/old"),

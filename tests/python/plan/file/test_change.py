@@ -48,6 +48,12 @@ def test_early_data_is_asked_about_on_repeat_visits(change, base):
     assert plan.browser.visit == "repeat"
 
 
+def test_early_hints_are_asked_about_with_the_recorded_think_time():
+    found = list(stacks("early_hints=auto", "quic").values())
+    assert [stack.early_hints for stack in found] == ["none", "auto"]
+    assert {stack.think_time for stack in found} == {"recorded"}
+
+
 def test_one_value_is_set_against_the_base():
     found = stacks("cc=bbr")
     assert [stack.congestion_control for stack in found.values()] == ["cubic", "bbr"]

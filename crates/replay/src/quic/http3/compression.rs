@@ -179,6 +179,11 @@ impl Compression {
         section
     }
 
+    /// Counts the head of an interim response, which is encoded without tables.
+    pub fn on_interim_head(&self, bytes: usize) {
+        self.lock().bytes.responses += bytes as u64;
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -2,6 +2,7 @@
 
 use super::incoming::{Failure, Incoming};
 use super::{Http3, number};
+use crate::early_hints::write_h3_section;
 use crate::exact_wait::wait_exactly;
 use crate::response::Reply;
 use crate::scheduler::ReplyBody;
@@ -88,6 +89,11 @@ impl Http3 {
         requested: &HeaderMap,
         reply: Reply,
     ) -> Result<(), WriteError> {
+        if let Some(link) = &reply.early_hints {
+            let section = write_h3_section(id, link);
+            self.compression.on_interim_head(section.len());
+            self.write(to, &headers(&section)).await?;
+        }
         if !reply.think.is_zero() {
             wait_exactly(reply.think).await;
         }

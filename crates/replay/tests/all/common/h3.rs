@@ -81,6 +81,8 @@ pub struct Answer {
     pub body: Vec<u8>,
     pub section_bytes: usize,
     pub has_trailers: bool,
+    /// The fields of the interim responses before it.
+    pub interim: Vec<HeaderMap>,
 }
 
 async fn connected(
@@ -193,11 +195,18 @@ impl H3 {
     pub async fn answer(&mut self, mut receive: RecvStream) -> Result<Answer, ReadError> {
         let mut message = Message::new(Side::Server, SECTION_BYTES_MAX);
         let mut found: Option<Answer> = None;
+        let mut interim = Vec::new();
         while let Some(mut bytes) = receive.read_chunk(usize::MAX).await? {
             while let Some(event) = message.next(&mut bytes).unwrap() {
                 match event {
                     MessageEvent::Head(section) => {
-                        found = Some(self.head(id(&receive), &section).await);
+                        let head = self.head(id(&receive), &section).await;
+                        if head.status < 200 {
+                            interim.push(head.headers);
+                            message = Message::new(Side::Server, SECTION_BYTES_MAX);
+                        } else {
+                            found = Some(head);
+                        }
                     }
                     MessageEvent::Data(data) => {
                         found.as_mut().unwrap().body.extend_from_slice(&data);
@@ -208,7 +217,8 @@ impl H3 {
             }
         }
         message.on_end().unwrap();
-        Ok(found.unwrap())
+        let found = found.unwrap();
+        Ok(Answer { interim, ..found })
     }
 
     async fn head(&mut self, stream: u64, section: &[u8]) -> Answer {
@@ -235,6 +245,7 @@ impl H3 {
             body: Vec::new(),
             section_bytes: section.len(),
             has_trailers: false,
+            interim: Vec::new(),
         }
     }
 

@@ -99,6 +99,7 @@ pub fn options() -> ServerOptions {
         ports_ephemeral: true,
         rules: Rules::default(),
         cache_age: None,
+        early_hints: None,
         now_ns,
         logs: eyelevel_replay::ConnectionLogs::default(),
         live: None,
@@ -118,18 +119,22 @@ pub struct Running {
 
 impl Running {
     pub fn start(site: Arc<Site>, stack: StackConfig) -> Self {
+        Self::start_with(site, stack, |_| ())
+    }
+
+    /// Starts a server with changed options.
+    pub fn start_with(
+        site: Arc<Site>,
+        stack: StackConfig,
+        change: impl FnOnce(&mut ServerOptions),
+    ) -> Self {
         let events: Arc<Mutex<Vec<Event>>> = Arc::default();
         let sink = events.clone();
-        let options = ServerOptions {
-            addresses: vec!["127.0.0.1".parse().unwrap()],
-            ports_ephemeral: true,
-            rules: Rules::default(),
-            cache_age: None,
-            now_ns,
-            logs: eyelevel_replay::ConnectionLogs::default(),
-            live: None,
+        let mut options = ServerOptions {
             events: Arc::new(move |event| sink.lock().unwrap().push(event)),
+            ..options()
         };
+        change(&mut options);
         let version = stack.http_version;
         let server = Server::bind(site.clone(), stack, options).unwrap();
         let authority = server.authority();
