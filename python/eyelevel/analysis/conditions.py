@@ -45,7 +45,10 @@ def format_age(age_s: int) -> str:
 
 def list_planned_stacks(plan: Plan) -> list[Stack]:
     """Return the plan's stacks with their browser settings, which are their own or the plan's."""
-    return [with_browser(stack, browser_for(plan.browser, stack)) for stack in plan.stacks]
+    return [
+        with_browser(stack, browser_for(plan.browser_of(stack.name), stack))
+        for stack in plan.stacks
+    ]
 
 
 def describe_smallest_effect(plan: Plan) -> str:
@@ -78,18 +81,19 @@ def describe_conditions(plan: Plan) -> str:
     clauses += _describe_values(
         {stack.name: stack.visitor or browser.visitor for stack in plan.stacks}, _VISITORS
     )
-    if browser.is_chromium:
-        connection_types = {
-            stack.name: stack.effective_connection_type for stack in list_planned_stacks(plan)
-        }
-        clauses += _describe_values(connection_types, _TYPES)
-    else:
-        film = (
-            ", its pictures taken from a film of the screen at 30 frames a second"
-            if browser.capture
-            else ""
-        )
-        clauses.append(f"in Firefox{film}")
+    in_chromium = {stack.name: plan.browser_of(stack.name).is_chromium for stack in plan.stacks}
+    connection_types = {
+        stack.name: stack.effective_connection_type if in_chromium[stack.name] else None
+        for stack in list_planned_stacks(plan)
+    }
+    clauses += _describe_values(connection_types, _TYPES)
+    film = (
+        ", its pictures taken from a film of the screen at 30 frames a second"
+        if browser.capture
+        else ""
+    )
+    in_firefox = {name: None if chromium else "firefox" for name, chromium in in_chromium.items()}
+    clauses += _describe_values(in_firefox, {"firefox": f"in Firefox{film}"})
     if device := browser.device:
         width, height = device.viewport_px
         touch = ", touch" if device.mobile else ""
@@ -110,6 +114,13 @@ def describe_conditions(plan: Plan) -> str:
         clauses.append("without taking pictures")
     if browser.after_load:
         clauses.append(f"followed by {'; '.join(browser.after_load)}")
+    if browser.chromium_flags:
+        clauses.append(f"with {' '.join(browser.chromium_flags)}")
+    clauses += [
+        f"{variant.name} with its own {variant.browser.words()}"
+        for variant in plan.variants
+        if variant.browser
+    ]
     return ", ".join(clauses)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from eyelevel.base.errors import LaterError
-from eyelevel.calibration.measuring.measure import stacks_of
+from eyelevel.calibration.measuring.measure import list_level_pairs
 from eyelevel.cluster.admission import Admissions, Submit
 from eyelevel.cluster.connection import check_reachable
 from eyelevel.cluster.names import SlotName
@@ -23,7 +23,6 @@ from eyelevel.cluster.trust import check_handshake
 from eyelevel.plan.browser import Browser
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import Stack
-from eyelevel.plan.variants import are_variants
 from eyelevel.run.block.inputs import Input
 from eyelevel.run.block.load import BlockWork
 from eyelevel.run.machines.evidence import (
@@ -35,7 +34,7 @@ from eyelevel.run.machines.evidence import (
 )
 from eyelevel.run.machines.fleet import MachineDescription, read_fleet
 from eyelevel.run.study.loop import Driver, Execution, Interrupted
-from eyelevel.run.study.prepare import describe
+from eyelevel.run.study.prepare import describe, list_variant_browsers, read_variant_browsers
 from eyelevel.run.study.progress import Accounts
 from eyelevel.run.study.slots import Slots
 from eyelevel.sites.recorded import RecordedSite, key_recordings
@@ -49,12 +48,17 @@ class PlanQuestions:
 
     browser: Browser
     pairs: Sequence[tuple[Stack, Stack]]
+    variants: Sequence[tuple[str, Browser]] = ()
+    """The variants with a browser of their own."""
 
     def describe_machine(self) -> MachineDescription:
         """Implement `Questions.describe_machine`."""
         load = {"load_1min": os.getloadavg()[0]}  # before our own loads
         environment = _described(self.browser) | load
         facts, problems = machine_facts(self.browser), machine_problems()
+        if own := read_variant_browsers(self.variants):
+            environment["variant_browsers"] = own
+            facts = facts | {f"browser of {name}": version for name, version in own.items()}
         if not problems:
             facts = facts | level_facts(self.pairs)
             environment |= read_measurements(self.pairs)
@@ -92,13 +96,7 @@ def cluster_driver(
     }
     traces = {digest: Input(digest, file) for digest, file in execution.trace_files.items()}
     work = BlockWork(str(uuid4()), recordings, traces, execution.retries, execution.host_wait_s)
-    stacks = {stack.name: stack for stack in stacks_of(plan)}
-    pairs = [
-        (stacks[each.reference], stacks[each.stack])
-        for each in plan.comparisons
-        if not are_variants(each)
-    ]
-    questions = PlanQuestions(plan.browser, pairs if plan.browser.is_chromium else [])
+    questions = PlanQuestions(plan.browser, list_level_pairs(plan), list_variant_browsers(plan))
 
     @contextmanager
     def driver(accounts: Accounts, interrupted: Interrupted) -> Iterator[Slots]:

@@ -264,6 +264,12 @@ class Browser(Settings):
         return self.browser == "chromium"
 
     @property
+    def is_installed_chromium(self) -> bool:
+        """Whether it is the installed Chromium without a plan's switches, as levels are measured
+        with."""
+        return self.is_chromium and self.chromium is None and not self.chromium_flags
+
+    @property
     def slowdown(self) -> float:
         """Factor by which scripts are slowed down."""
         if self.cpu_slowdown is not None:
@@ -420,6 +426,7 @@ class Browser(Settings):
 class BrowserChange(Settings):
     """The browser settings in which a variant differs from its plan; None for those of the plan."""
 
+    browser: BrowserName | None = None
     device: Annotated[Device | None, DeviceName()] = None
     cpu_slowdown: Annotated[float, Ge(1), Le(CPU_SLOWDOWN_MAX)] | None = None
     color_scheme: ColorScheme | None = None
@@ -445,6 +452,7 @@ class BrowserChange(Settings):
 
 
 _CHANGEABLE = (
+    "browser",
     "device",
     "cpu_slowdown",
     "color_scheme",

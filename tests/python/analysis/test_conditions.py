@@ -6,6 +6,7 @@ from synthetic_run import SITES, metrics_of, write_run
 from eyelevel.analysis.conditions import describe_conditions, list_planned_stacks
 from eyelevel.analysis.study import read_contents
 from eyelevel.plan.file.change import question_plan
+from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.page import build_report
 from eyelevel.report.sections.methods import paragraph
@@ -97,6 +98,20 @@ def test_a_visit_of_one_stack_is_said_of_that_stack(contents):
     visits = {each.name: each.visit for each in list_planned_stacks(found.plan)}
     assert visits == {"tcp+": "first", changed: "repeat"}
     assert describe_conditions(found.plan).startswith(f"{changed} on a repeat visit (")
+
+
+def test_what_a_variants_browser_has_of_its_own_is_said_of_that_variant():
+    variants = (
+        '[{ name = "main" }, { name = "phone", browser = { device = "moto-g" } }, '
+        '{ name = "fox", browser = { browser = "firefox" } }]'
+    )
+    text = 'sites = ["agency"]\nnetworks = ["dsl"]\nstacks = ["quic"]\nblocks = 2\n'
+    text += f'reference = "main"\nvariants = {variants}\n'
+    plan = parse_plan(text, "plan.toml")
+    said = describe_conditions(plan)
+    assert "Chromium" not in said
+    assert "fox/quic in Firefox, its pictures taken from a film" in said
+    assert "phone with its own device moto-g" in said and "fox with its own browser" in said
 
 
 def test_loads_without_pictures_are_said(contents):

@@ -8,6 +8,7 @@ from itertools import groupby
 import pytest
 from sample_record import sample_record
 
+from eyelevel.analysis.metrics.catalogue import PRIMARY_METRICS
 from eyelevel.base.errors import PlanError, StoreError
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.edits import parse_change
@@ -326,6 +327,8 @@ def test_a_variants_browser_settings_come_back_from_the_plans_document():
         ('chromium_flags = ["--disable-features"]', "names no features"),
         ('device = "moto"', "did you mean `moto-g`?"),
         ("netlog = true", "unknown"),
+        ('browser = "firefox", device = "moto-g"', "Firefox cannot slow down a page's scripts"),
+        ('browser = "firefox", chromium = "/opt/c"', "this is Chromium's"),
     ],
 )
 def test_a_browser_setting_that_no_variant_may_have_is_refused(given: str, reason: str):
@@ -336,9 +339,28 @@ def test_a_browser_setting_that_no_variant_may_have_is_refused(given: str, reaso
 
 
 @pytest.mark.parametrize(
+    ("line", "given", "reason"),
+    [
+        ('visit = "cached"', 'browser = "firefox"', "a cached visit needs Chromium"),
+        (
+            'primary_metric = "inp"\nafter_load = ["click h1"]',
+            "javascript = false",
+            "`interaction_to_next_paint_ms` is read in Chromium, by a script",
+        ),
+    ],
+)
+def test_a_variants_browser_must_be_able_to_load_all_of_the_plan(line, given, reason):
+    text = TEXT.replace('name = "main" }', f'name = "main", browser = {{ {given} }} }}')
+    with pytest.raises(PlanError) as caught:
+        parse_plan(f"{line}\n{text}", "plan.toml", metric_names=PRIMARY_METRICS)
+    assert f"the variant `main`: {reason}" in str(caught.value).replace("`quic`: ", "")
+
+
+@pytest.mark.parametrize(
     ("change", "given"),
     [
         ("device:moto-g", {"device": "moto-g"}),
+        ("browser:firefox", {"browser": "firefox"}),
         ("cpu-slowdown:4", {"cpu_slowdown": 4.0}),
         ("javascript:off", {"javascript": False}),
         ("flags:--disable-features=A", {"chromium_flags": ("--disable-features=A",)}),

@@ -14,6 +14,7 @@ from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.first_screen.marks import marks
 from eyelevel.report.first_screen.opening import opening
+from eyelevel.report.first_screen.warnings import of_machine
 from eyelevel.report.page import SECTIONS, page, summary_of
 from eyelevel.report.page_data import PageData
 
@@ -307,3 +308,18 @@ def test_the_machine_s_mark_has_the_share_of_others_where_it_is_worth_a_word(con
 def test_commands_are_code_and_no_backtick_is_left(contents):
     shown = re.sub(r"<script.*?</script>", "", page(contents), flags=re.DOTALL)
     assert "`" not in shown and "<code>eyelevel " in shown
+
+
+def test_versions_that_changed_are_told_of_unless_each_variant_has_one(tmp_path):
+    text = TWO_STACKS.replace('"tcp", "quic"', '"quic"').replace('"tcp"', '"old"')
+    own = 'variants = [{ name = "old" }, { name = "new", browser = { chromium = "/opt/c" } }]\n'
+    contents = read_run(tmp_path, text=text + own)
+
+    def heads(is_new):
+        versions = pl.when(is_new).then(pl.lit("2")).otherwise(pl.lit("1")).alias("versions")
+        found = replace(contents, table=contents.table.with_columns(versions))
+        return [head for head, _ in of_machine(found)]
+
+    changed = "Versions changed during the run."
+    assert changed not in heads(pl.col("stack") == "new/quic")
+    assert changed in heads(pl.col("repetition") > 3)

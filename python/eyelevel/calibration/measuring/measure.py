@@ -109,18 +109,22 @@ def read_level(first: Stack, second: Stack) -> Level | None:
 def levels_of(plan: Plan) -> list[JsonObject]:
     """Return the measured levels of the pairs that a report compares.
 
-    Levels exist for Chromium only. A plan with unusual visits or connection types needs levels that
-    were measured with the same ones.
+    Levels exist for the installed Chromium only, without a plan's switches. A plan with unusual
+    visits or connection types needs levels that were measured with the same ones.
     """
-    if plan.browser.browser != "chromium":
-        return []
-    stacks = {stack.name: stack for stack in stacks_of(plan)}
-    measured = (
-        read_level(stacks[comparison.reference], stacks[comparison.stack])
-        for comparison in plan.comparisons
-        if not are_variants(comparison)
-    )
+    measured = (read_level(*pair) for pair in list_level_pairs(plan))
     return [level.as_json() for level in measured if level is not None]
+
+
+def list_level_pairs(plan: Plan) -> list[tuple[Stack, Stack]]:
+    """Return the compared pairs of stacks whose level can be measured, reference first."""
+    stacks = {stack.name: stack for stack in stacks_of(plan)}
+    return [
+        (stacks[each.reference], stacks[each.stack])
+        for each in plan.comparisons
+        if not are_variants(each)
+        and all(plan.browser_of(one).is_installed_chromium for one in (each.reference, each.stack))
+    ]
 
 
 def stacks_of(plan: Plan) -> list[Stack]:
@@ -128,7 +132,8 @@ def stacks_of(plan: Plan) -> list[Stack]:
     usual = Browser()
     stacks = []
     for stack in plan.stacks:
-        given = {name: getattr(stack, name) or getattr(plan.browser, name) for name in OF_BROWSER}
+        browser = plan.browser_of(stack.name)
+        given = {name: getattr(stack, name) or getattr(browser, name) for name in OF_BROWSER}
         apart: JsonObject = {
             name: value if value != getattr(usual, name) else None for name, value in given.items()
         }

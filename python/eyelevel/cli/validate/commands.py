@@ -161,20 +161,18 @@ def _find_stacks(names: Sequence[str], plan: str | None) -> list[Stack]:
     if plan is None:
         return [get_stack(name, "--stacks") for name in names]
     parsed = read_plan(plan, [])
-    if parsed.browser.browser != "chromium":
-        raise PlanError(
-            [
-                (
-                    f"{plan}: its browser is {parsed.browser.browser}, not Chromium; name a plan "
-                    "that uses Chromium"
-                )
-            ]
-        )
     stacks = {stack.name: stack for stack in stacks_of(parsed)}
     for name in names:
         if name not in stacks:
             hint = f"{unknown('stack', name, stacks)} It must be one of {plan}'s"
             raise PlanError([f"--stacks: {hint}"])
+        if not parsed.browser_of(name).is_installed_chromium:
+            raise PlanError(
+                [
+                    f"{plan}: `{name}` is not loaded with the installed Chromium alone, with which "
+                    "levels are measured; name a plan without another browser, build or switches"
+                ]
+            )
     raw = {stack.name: stack for stack in parsed.stacks}
     if apart_by_ways_alone(*(raw[name] for name in names)):
         raise PlanError(

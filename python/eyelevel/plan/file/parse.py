@@ -15,6 +15,7 @@ from eyelevel.base.from_outside.limits import PLAN
 from eyelevel.base.from_outside.source import Source, plan_error
 from eyelevel.base.from_outside.toml_text import parse_toml
 from eyelevel.base.json_types import JsonObject
+from eyelevel.plan.browser import Browser
 from eyelevel.plan.causes import with_causes
 from eyelevel.plan.comparisons import Comparison, against_one
 from eyelevel.plan.edits import EDITS, parse_change, parse_edit
@@ -87,7 +88,7 @@ def plan_of_toml(data: JsonObject, text: str, file: str, **known: Unpack[Known])
     )
     stacks = _resolve(parsed.stacks, "stacks", stack_of, problems.add)
     _check_names(parsed, stacks, site_names, known.get("metric_names"), problems.add)
-    variants = _variants(parsed, stacks, site_names, problems.add)
+    variants = _variants(parsed, stacks, site_names, known.get("metric_names"), problems.add)
     compared = _parse_comparisons(parsed, stacks, variants, problems.add)
     problems.refuse_any()
     stacks = with_variants(with_plans(stacks, parsed.origin_rtt), variants)
@@ -136,6 +137,7 @@ def _variants(
     parsed: PlanKeys,
     stacks: Sequence[Stack],
     site_names: Collection[str] | None,
+    metric_names: Collection[str] | None,
     report: Report,
 ) -> tuple[Variant, ...]:
     """The variants as they are named; what is wrong with one is reported at its place."""
@@ -165,15 +167,26 @@ def _variants(
             report(("variants", index, "live"), f"the variant `{table.name}`: `live`: {refused}")
         if table.browser:
             browser = table.browser.applied_to(parsed.browser_settings())
-            if refused_key := browser.refusal():
-                where = ("variants", index, "browser")
-                report(where, f"the variant `{table.name}`: {refused_key[1]}")
+            metric = full_name(parsed.primary_metric, metric_names or ())
+            for reason in _list_refused(browser, stacks, metric):
+                report(("variants", index, "browser"), f"the variant `{table.name}`: {reason}")
         recorded = tuple(recordings or ())
         found.append(Variant(table.name, recorded, edits, table.live, table.browser))
     _check_live(parsed, stacks, found, report)
     if found and parsed.causes:
         report(("causes",), "`causes` explains differences of stacks; leave it out, or `variants`")
     return tuple(found)
+
+
+def _list_refused(browser: Browser, stacks: Sequence[Stack], metric: str) -> list[str]:
+    """Return why these settings of a variant's browser cannot be used in the plan."""
+    refused = browser.refusal()
+    reasons = [
+        refused[1] if refused else None,
+        *map(browser.find_refused_stack, stacks),
+        browser.find_refused_metric(metric),
+    ]
+    return [reason for reason in reasons if reason]
 
 
 def _check_live(

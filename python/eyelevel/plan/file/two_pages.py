@@ -84,6 +84,7 @@ def edit_plan(
 
 
 BROWSER_CHANGES = {
+    "browser": "browser",
     "device": "device",
     "cpu-slowdown": "cpu_slowdown",
     "color-scheme": "color_scheme",

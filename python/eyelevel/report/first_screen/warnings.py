@@ -322,7 +322,7 @@ def of_machine(contents: StudyResults) -> list[Warning]:
         found.append(("The emulated network was not within its bounds.", text))
     found += _warn_of_unmeasured_loads(contents)
     found += _warn_of_differing_machine(contents)
-    if len(_versions(contents)) > 1:
+    if _have_versions_changed(contents):
         text = "The loads were made with more than one version; see “What was run”."
         found.append(("Versions changed during the run.", text))
     return found
@@ -413,5 +413,9 @@ def _warn_of_differing_machine(contents: StudyResults) -> list[Warning]:
     return [("Gains depend on the machine.", text)]
 
 
-def _versions(contents: StudyResults) -> set[str]:
-    return set(contents.table["versions"].unique())
+def _have_versions_changed(contents: StudyResults) -> bool:
+    """Return whether the loads of a variant, or of a plan without them, have several versions."""
+    by_variant: dict[str, set[str]] = {}
+    for stack, versions in contents.table.select("stack", "versions").unique().iter_rows():
+        by_variant.setdefault(variant_of(stack), set()).add(versions)
+    return any(len(versions) > 1 for versions in by_variant.values())

@@ -78,12 +78,16 @@ def _how(contents: StudyResults, missing: Sequence[tuple[str, str]]) -> str:
 
     Stacks that are no presets, or with unusual browser settings, can only be measured by the plan.
     """
-    browser = contents.plan.browser
-    if not browser.is_chromium:
-        return "The level can be measured with Chromium only"
     pair, usual = missing[0], Browser()
+    browsers = [contents.plan.browser_of(name) for name in pair]
+    if not all(browser.is_installed_chromium for browser in browsers):
+        return "The level can be measured only with the installed Chromium, without switches"
     of_plan = not set(pair) <= STACKS_BY_NAME.keys()
-    of_plan |= any(getattr(browser, name) != getattr(usual, name) for name in OF_BROWSER)
+    of_plan |= any(
+        getattr(browser, name) != getattr(usual, name)
+        for browser in browsers
+        for name in OF_BROWSER
+    )
     command = f"{COMMAND} --stacks {','.join(pair)}{' --plan PLAN' if of_plan else ''}"
     which = "first" if len(missing) > 1 else "pair"
     return f"To measure the {which}, run {command}. Runs that begin after that will have it"

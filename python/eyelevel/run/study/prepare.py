@@ -12,7 +12,6 @@ from pathlib import Path
 from eyelevel.base.errors import StoreError
 from eyelevel.base.json_types import JsonObject
 from eyelevel.browser.browsers import find_browser
-from eyelevel.browser.chromium.process import find_executable
 from eyelevel.calibration.measuring.measure import levels_of
 from eyelevel.calibration.validation.path import short_validation
 from eyelevel.calibration.validation.stacks import read_cells
@@ -76,20 +75,33 @@ def prepare(
 
 
 def _check_measured(plan: Plan) -> JsonObject:
-    builds = {
-        each.name: first_line([find_executable(each.browser.chromium), "--version"])
-        for each in plan.variants
-        if each.browser and each.browser.chromium
-    }
+    own = read_variant_browsers(list_variant_browsers(plan))
     return (
         describe(plan.browser)
-        | ({"variant_browsers": builds} if builds else {})
+        | ({"variant_browsers": own} if own else {})
         | {
             "path_checks": short_validation(),
             "stacks_validated": [cell.as_json() for cell in read_cells()],
             "levels": levels_of(plan),
         }
     )
+
+
+def list_variant_browsers(plan: Plan) -> tuple[tuple[str, Browser], ...]:
+    """Return the variants with another browser or build than the plan's, with its settings."""
+    return tuple(
+        (each.name, each.browser.applied_to(plan.browser))
+        for each in plan.variants
+        if each.browser and (each.browser.browser or each.browser.chromium)
+    )
+
+
+def read_variant_browsers(browsers: Sequence[tuple[str, Browser]]) -> dict[str, str]:
+    """Return the version of each variant's browser here.
+
+    Raises BrowserStartError if one is absent.
+    """
+    return {name: first_line([find_browser(browser), "--version"]) for name, browser in browsers}
 
 
 def _client(plan: Plan) -> JsonObject:

@@ -17,16 +17,18 @@ from eyelevel.calibration.measuring.measure import (
     RUNS_MAX,
     Step,
     levels_of,
+    list_level_pairs,
     read_level,
     stacks_of,
     validate_level,
 )
 from eyelevel.cli.reference.level import JSON_KEYS
 from eyelevel.load.quiet_host import WAIT_S_MAX
-from eyelevel.plan.browser import Browser
+from eyelevel.plan.browser import Browser, BrowserChange
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.variants import Variant, with_variants
 
 TCP, QUIC = STACKS_BY_NAME["tcp+"], STACKS_BY_NAME["quic"]
 BULK = [SCENARIOS_BY_NAME["bulk on far"]]
@@ -190,6 +192,29 @@ def test_a_run_keeps_what_was_measured_of_its_pairs_in_the_same_conditions(made)
     assert levels_of(replace(plan, browser=Browser(visitor="known"))) == []
     assert levels_of(replace(plan, browser=Browser(browser="firefox"))) == []
     assert levels_of(replace(plan, comparisons=(Comparison("quic", "tcp"),))) == []
+
+
+@pytest.mark.parametrize(
+    "browser",
+    [
+        {"browser": "firefox"},
+        {"chromium": "/opt/chromium"},
+        {"chromium_flags": ("--disable-features=A",)},
+    ],
+)
+def test_a_variant_in_another_browser_has_no_level(made, browser) -> None:
+    plan = parse_plan(PLAN, "plan.toml")
+    variants = (Variant("main"), Variant("pr", browser=BrowserChange(**browser)))
+    pairs = [Comparison(f"{name}/quic", f"{name}/tcp+") for name in ("main", "pr")]
+    both = replace(
+        plan,
+        variants=variants,
+        stacks=with_variants(plan.stacks, variants),
+        comparisons=tuple(pairs),
+    )
+    found = [(one.name, two.name) for one, two in list_level_pairs(both)]
+    assert found == [("main/tcp+", "main/quic")]
+    assert list_level_pairs(replace(plan, browser=Browser(**browser))) == []
 
 
 def test_stacks_of_a_plan_have_what_its_browser_is_told(made) -> None:

@@ -77,7 +77,8 @@ def test_a_stack_of_the_plan_s_own_is_measured_with_the_plan(contents):
     known = replace(browser, visitor="known")
     assert "--stacks tcp,tcp+ --plan PLAN." in said(browser=known)
     firefox = replace(browser, browser="firefox")
-    assert said(browser=firefox).endswith("The level can be measured with Chromium only.")
+    only = "The level can be measured only with the installed Chromium, without switches."
+    assert said(browser=firefox).endswith(only)
 
 
 def test_stacks_that_differ_by_the_ways_to_their_origins_alone_have_no_level_to_measure(contents):

@@ -49,6 +49,21 @@ def test_of_loads_elsewhere_only_the_client_is_described_and_nothing_is_measured
     assert written["client"]["versions"]["kernel"] == platform.release()
 
 
+def test_the_environment_names_the_browser_of_each_variant_with_another_one(tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho Chromium {name}\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    variants = (
+        '[{ name = "main" }, { name = "quiet", browser = { javascript = false } }, '
+        f'{{ name = "a", browser = {{ chromium = "{tmp_path / "old"}" }} }}, '
+        f'{{ name = "b", browser = {{ chromium = "{tmp_path / "new"}" }} }}]'
+    )
+    text = PLAN.format(site="agency", browser="chromium").replace('"tcp"\n', '"main"\n')
+    plan = parse_plan(f"{text}variants = {variants}\n", "plan.toml")
+    browsers = prepare.list_variant_browsers(plan)
+    assert prepare.read_variant_browsers(browsers) == {"a": "Chromium old", "b": "Chromium new"}
+
+
 @pytest.mark.parametrize(("browser", "variable"), [("chromium", CHROMIUM), ("firefox", FIREFOX)])
 def test_the_environment_names_the_browser_that_loads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser: str, variable: str
