@@ -25,6 +25,31 @@ pub fn hint<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String 
     nearest(word, known).map_or_else(String::new, |found| format!("; the nearest is `{found}`"))
 }
 
+/// Returns `; the nearest is X` for the URL that is most similar, as a whole or by its file's name:
+/// the same file may be at another host. Returns an empty text if none is similar.
+pub fn hint_url<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let (word, file) = (prefix(word), prefix(file_name(word)));
+    let ranked = known.into_iter().take(WORDS_MAX).filter_map(|url| {
+        let (whole, own) = (prefix(url), prefix(file_name(url)));
+        let of_all = distance(&word, &whole);
+        let of_file = distance(&file, &own);
+        let is_near = of_all * 2 <= word.len().max(whole.len());
+        let has_near_file = !file.is_empty() && of_file * 2 <= file.len().max(own.len());
+        let edits = [(is_near, of_all), (has_near_file, of_file)];
+        let least = edits.into_iter().filter(|it| it.0).map(|it| it.1).min()?;
+        Some((least, of_all, url))
+    });
+    ranked
+        .min_by_key(|&(least, of_all, _)| (least, of_all))
+        .map_or_else(String::new, |(.., url)| format!("; the nearest is `{url}`"))
+}
+
+/// Returns what follows the last slash, without the query.
+fn file_name(url: &str) -> &str {
+    let path = url.split('?').next().unwrap_or(url);
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 fn prefix(word: &str) -> Vec<char> {
     word.chars().take(CHARACTERS_MAX).collect()
 }
@@ -54,5 +79,20 @@ mod tests {
         assert_eq!(nearest("/hero2.jpg", known), Some("/hero.jpg"));
         assert_eq!(nearest("zzzzzzzzzz", known), None);
         assert_eq!(nearest("/app.js", []), None);
+    }
+
+    #[test]
+    fn a_file_is_found_at_another_place_and_the_nearest_place_comes_first() {
+        let known = ["/app.js", "https://cdn.test/v1/lib.js?a", "/old/app.js"];
+        assert_eq!(
+            hint_url("/lob.js", known),
+            "; the nearest is `https://cdn.test/v1/lib.js?a`"
+        );
+        assert_eq!(
+            hint_url("/older/app.js", known),
+            "; the nearest is `/old/app.js`"
+        );
+        assert_eq!(hint_url("/zzzzzzzz", known), "");
+        assert_eq!(hint_url("/img/", known), "");
     }
 }

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::charset::{declared_in_css, detect_charset};
 use crate::error::{Error, Reason};
 use crate::markup::{self, Page};
-use crate::nearest::hint;
+use crate::nearest::hint_url;
 use crate::pattern::Pattern;
 use crate::recode::Coding;
 use crate::report::ChangedObject;
@@ -355,7 +355,7 @@ impl Workspace {
         let shown: Vec<String> = urls.map(|it| pattern.describe(&it.exchange.url)).collect();
         Err(format!(
             "the recording has no {kind} `{text}`{}; name a recorded one",
-            hint(text, shown.iter().map(String::as_str))
+            hint_url(text, shown.iter().map(String::as_str))
         ))
     }
 

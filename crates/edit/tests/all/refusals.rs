@@ -32,6 +32,10 @@ fn unmatched_edits_name_the_nearest() {
             Action::Preload(text("/hero2.jpg")),
             "the nearest is `/hero.jpg`",
         ),
+        (
+            Action::Preload(text("/lob.js")),
+            "the nearest is `https://cdn.test/lib.js`",
+        ),
         (Action::Modulepreload(text("/hero.jpg")), "names no script"),
         (
             Action::Preconnect(text("https://cdn.tst")),
