@@ -3,7 +3,7 @@
 Its interim analyses and its final answer are one sequence: each analysis reads a closed prefix of
 the records, every block up to a repetition, judged by these records alone, and its decisions are
 final. So the records alone determine when the study stops and what it reports, whatever the pace of
-the loads, the number of runs and the times of analysis.
+the loads, the number of runs and the times of analysis. Only a budget of time can end it earlier.
 
 The primary gains of a study that may stop early, each as of its own last interim analysis.
 
@@ -131,6 +131,7 @@ class Decisions:
         self._networks = list_compared_networks(plan)
         self._due = interim_repetitions(plan.stop.blocks_min, plan.blocks)
         self._states: dict[Key, ComparisonState] = {}
+        self._last: int | None = None
 
     def due(self, repetition: int) -> bool:
         """Return whether an interim analysis is due once this repetition is done."""
@@ -148,14 +149,21 @@ class Decisions:
                 if (key := (state.network, state.comparison)) not in self._decided:
                     self._states[key] = state
 
+    def run_out_of_time(self, repetition: int) -> None:
+        """End all loads after this repetition, whatever is open: the intervals hold at any end."""
+        self._last = repetition
+
     @property
     def ended(self) -> bool:
-        """Whether all comparisons are decided."""
+        """Whether no loads are left: all comparisons are decided, or the time is over."""
+        if self._last is not None:
+            return True
         return len(self._decided) == len(self._networks) * len(self._plan.comparisons)
 
     @property
     def ends(self) -> dict[str, int]:
-        """The repetition after which each network's loads end: all its comparisons are decided.
+        """The repetition after which each network's loads end: all its comparisons are decided, or
+        the time is over.
 
         A counterfactual network ends with its twin. Networks that go on are absent.
         """
@@ -165,6 +173,8 @@ class Decisions:
             since = [state.repetition for state in states if state.repetition is not None]
             if since and len(since) == len(self._plan.comparisons):
                 ends[network] = max(since)
+            elif self._last is not None:
+                ends[network] = self._last
         if self._plan.causes:
             twins = self._plan.causes.networks
             ends |= {twins[name]: ends[name] for name in list(ends) if name in twins}
@@ -173,7 +183,14 @@ class Decisions:
     @property
     def reason(self) -> str:
         """The decisions and the blocks they took, in words; empty if nothing is decided."""
-        return describe_decisions(list(self._decided.values()), self._plan.blocks)
+        blocks = self._plan.blocks
+        decided = describe_decisions(list(self._decided.values()), blocks)
+        late = (
+            f"the time budget ended the loads after {self._last} of {blocks} blocks"
+            if self._last
+            else ""
+        )
+        return "; ".join(filter(None, (decided, late)))
 
     def as_json(self) -> JsonObject:
         """Return the content of `stop.json`.

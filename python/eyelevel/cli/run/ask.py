@@ -167,8 +167,8 @@ def ask(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="The time that all loads may take by the estimate, such as `6min`; limits the "
-            "blocks.",
+            help="The time that all loads may take, such as `6min`: it limits the blocks by the "
+            "estimate, and no block begins that would end later.",
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Directory for the results.")] = None,
@@ -233,7 +233,9 @@ def ask(
             _record_where_absent(page, upstream_ca, allow or ())
     if len(places) > 1 and not live:
         _name_addresses(places)
+    budget_s = None
     if budget is not None:
+        budget_s = _budget_s(budget)
         question = replace(question, blocks=_blocks_within(plan, budget, blocks))
         plan = question.plan(places)
     # Options other than the defaults are in the name, so that each question has its own folder.
@@ -244,7 +246,7 @@ def ask(
     options = [change or names, *of_stack, *unusual, *chain.from_iterable(words_of)]
     directory = out or Path("results") / _folder("live" if live else plan.sites[0], options)
     again = "give the same command with --resume"
-    execution = Execution(host_wait_s=host_wait_s, trace_files=plan.trace_files)
+    execution = Execution(host_wait_s=host_wait_s, trace_files=plan.trace_files, budget_s=budget_s)
     run_plan(plan, directory, resume=resume, resume_line=again, execution=execution)
     summary = make_report(directory)
     with ending_at("report", summary.path, opens=open_, as_json=as_json):
@@ -343,15 +345,20 @@ def _check_asked(
         )
 
 
+def _budget_s(budget: str) -> float:
+    """Return a time in s. Raises PlanError for a text that is no time."""
+    try:
+        return float(TIMES.quantity(budget))
+    except ValueError as error:
+        raise PlanError([f"`--budget {budget}`: {error}"]) from error
+
+
 def _blocks_within(plan: Plan, budget: str, blocks_max: int) -> int:
     """Return the largest number of blocks whose loads fit into a time, by the estimate.
 
     Raises PlanError for a text that is no time and where too few blocks fit for a verdict.
     """
-    try:
-        budget_s = TIMES.quantity(budget)
-    except ValueError as error:
-        raise PlanError([f"`--budget {budget}`: {error}"]) from error
+    budget_s = _budget_s(budget)
     each_s = repetition_s(plan, open_pages(plan))
     blocks = int(budget_s / each_s)
     if blocks < BLOCKS_MIN:

@@ -270,7 +270,7 @@ def run_plan(
     }
     rest = f"to load the rest: {resume_line}"
     facts = FactsSoFar(out)
-    rule = stopping_rule(plan, out, facts)
+    rule = stopping_rule(plan, out, facts, execution.budget_s)
     effects = live_effects(plan, out, peek=peek, facts=facts)
     status = StatusFile(out, resume_line)
     try:
@@ -305,7 +305,7 @@ def run_plan(
         hints.print(message, markup=False, soft_wrap=True)
         raise typer.Exit(EXIT_INTERRUPTED)
     if result.stopped:
-        hints.print(f"decided early: {result.stopped}", markup=False)
+        hints.print(f"stopped early: {result.stopped}", markup=False)
 
 
 def _describe_failure(failure: Failure, out: Path) -> str:

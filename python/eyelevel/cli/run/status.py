@@ -48,7 +48,7 @@ def _lines(status: RunStatus) -> list[str]:
         lines.append(f"{_count_of(status.machines_lost, 'machine')} lost")
     lines += [f"machine {name} was refused: {why}" for name, why in status.machines_refused.items()]
     if status.decided:
-        lines.append(f"decided early: {status.decided}")
+        lines.append(f"stopped early: {status.decided}")
     if status.state in ("dead", "interrupted"):
         last = f"last sign of life at {status.written_at}" if status.written_at else ""
         rest = (

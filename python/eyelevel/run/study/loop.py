@@ -175,6 +175,8 @@ class Execution:
     """The longest that a load waits for the machine."""
     trace_files: Mapping[str, str] = field(default_factory=dict)
     """Recorded traces of the networks by digest (`Plan.trace_files`)."""
+    budget_s: float | None = None
+    """The time that all loads may take."""
     live: Mapping[str, LiveBuild] = field(default_factory=dict)
     """The running live builds by variant."""
 

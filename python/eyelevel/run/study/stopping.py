@@ -4,6 +4,7 @@ The facts of a running study's records so far, read once for all readers. Report
 running study, with intervals that hold at any number of peeks.
 """
 
+import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -40,6 +41,26 @@ class FactsSoFar:
         return self._facts.read()
 
 
+class Budget:
+    """The time that a run's loads may take, counted from the first question."""
+
+    def __init__(self, limit_s: float, now_s: Callable[[], float] = time.monotonic) -> None:
+        self._limit_s, self._now_s = limit_s, now_s
+        self._began: tuple[int, float] | None = None
+
+    def is_spent(self, repetition: int) -> bool:
+        """Return whether another repetition like those so far would end too late.
+
+        `repetition`: the last one that is complete.
+        """
+        now_s = self._now_s()
+        if self._began is None:
+            self._began = repetition, now_s
+        first, began_s = self._began
+        done, passed_s = repetition - first, now_s - began_s
+        return done > 0 and passed_s + passed_s / done > self._limit_s
+
+
 class Stopping:
     """A study's interim analyses while it runs; each decision is written to `stop.json`.
 
@@ -47,13 +68,21 @@ class Stopping:
     (`eyelevel.analysis.decisions`).
     """
 
-    def __init__(self, plan: Plan, directory: Path, facts: FactsSoFar | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        directory: Path,
+        facts: FactsSoFar | None = None,
+        budget: Budget | None = None,
+    ) -> None:
         # Imported here: the statistics take long, and few commands need them; and
         # before the first load, since otherwise the import would interrupt the run.
         from eyelevel.analysis.decisions import Decisions
         from eyelevel.analysis.run_files import read_stored_plan
 
-        self._directory = directory
+        self._directory, self._blocks, self._budget = directory, plan.blocks, budget
+        # The end of an earlier budget does not hold for a resumed run; decisions are made again.
+        (directory / STOP_FILE).unlink(missing_ok=True)
         self._decisions = Decisions(plan, read_stored_plan(directory).plan.sites)
         self._facts = facts or FactsSoFar(directory)
 
@@ -63,19 +92,26 @@ class Stopping:
         Loads of ended networks do not count.
         """
         decisions = self._decisions
+        before = decisions.reason
         if decisions.due(repetition):
-            before = decisions.reason
             decisions.analyse(repetition, self._facts.read())
-            if decisions.reason != before:
-                write_document(self._directory, STOP_FILE, decisions.as_json())
+        is_spent = self._budget is not None and self._budget.is_spent(repetition)
+        if is_spent and not decisions.ended and repetition < self._blocks:
+            decisions.run_out_of_time(repetition)
+        if decisions.reason != before:
+            write_document(self._directory, STOP_FILE, decisions.as_json())
         return StopDecision(decisions.ends, decisions.reason)
 
 
 def stopping_rule(
-    plan: Plan, directory: Path, facts: FactsSoFar | None = None
+    plan: Plan, directory: Path, facts: FactsSoFar | None = None, budget_s: float | None = None
 ) -> Callable[[int], StopDecision] | None:
-    """Return a function that decides which networks end after a repetition; None without a rule."""
-    return Stopping(plan, directory, facts).ended if plan.stop else None
+    """Return a function that decides which networks end after a repetition; None without a rule.
+
+    `budget_s`: the time that all loads may take.
+    """
+    budget = None if budget_s is None else Budget(budget_s)
+    return Stopping(plan, directory, facts, budget).ended if plan.stop else None
 
 
 SHOWN_MAX = 4

@@ -16,6 +16,7 @@ from synthetic_study import TEXT, SyntheticStudy
 
 from eyelevel.report.first_screen.opening import answers, warnings
 from eyelevel.run.study import loop, progress
+from eyelevel.run.study.stopping import Budget
 from eyelevel.store.directory import STOP_FILE, list_committed
 
 
@@ -43,6 +44,41 @@ def test_a_networks_loads_end_when_its_comparisons_are_decided(whole):
     assert loaded == {(name, n) for name, end in ends.items() for n in range(1, end + 1)}
     assert whole.result.stopped == stop["reason"]
     assert f"quic against tcp on dsl after {ends['dsl']}, quic against tcp on lte" in stop["reason"]
+
+
+BLOCK_S = 10.0
+
+
+@pytest.mark.parametrize(("limit_s", "repetitions"), [(69.0, 6), (70.0, 7), (5.0, 1)])
+def test_no_block_begins_that_would_end_after_the_budget(limit_s, repetitions, tmp_path):
+    study = SyntheticStudy()
+    now_s = iter(count(0.0, BLOCK_S)).__next__  # a question after each repetition
+    result = study.run(tmp_path, budget=Budget(limit_s, now_s))
+    assert max(trial.repetition for trial in study.loaded) == repetitions
+    stop = json.loads(stop_of(tmp_path))
+    assert set(stop["networks"].values()) == {repetitions} and stop["repetition"] == repetitions
+    assert f"the time budget ended the loads after {repetitions} of 40 blocks" in result.stopped
+    contents = study.contents(tmp_path)
+    assert contents.unfinished == "" and contents.trials_planned == len(study.loaded)
+    assert "the time budget ended" in dict(warnings(contents))["The study stopped early."]
+
+
+def test_a_resumed_run_has_a_budget_of_its_own_and_ends_like_one_without(whole, tmp_path):
+    study = SyntheticStudy()
+    study.run(tmp_path, budget=Budget(35.0, iter(count(0.0, BLOCK_S)).__next__))
+    assert len(study.loaded) == 3 * 4
+    study.run(tmp_path, budget=Budget(25.0, iter(count(0.0, BLOCK_S)).__next__))
+    assert len(study.loaded) == 5 * 4
+    study.run(tmp_path)
+    assert stop_of(tmp_path) == stop_of(whole.directory)
+
+
+def test_where_nothing_is_decided_nothing_is_left_of_an_earlier_budget(tmp_path):
+    study = SyntheticStudy(TEXT.replace("blocks = 40", "blocks = 6"))
+    study.run(tmp_path, budget=Budget(35.0, iter(count(0.0, BLOCK_S)).__next__))
+    assert stop_of(tmp_path)
+    study.run(tmp_path)
+    assert len(study.loaded) == 6 * 4 and not (tmp_path / STOP_FILE).exists()
 
 
 def test_totals_and_the_time_left_are_of_what_is_still_to_come(whole):
