@@ -183,8 +183,11 @@ def test_what_nobody_committed_is_seen_and_what_was_altered(sdist, tmp_path):
 
 def test_a_command_that_could_not_be_started_is_seen(sdist, tmp_path):
     plain = changed(sdist, tmp_path, lambda name: name, mode=0o644)
-    command = "packaging/eyelevel.data/scripts/eyelevel"
-    assert source_archive.faults(plain, ROOT) == [f"{command} is no program there"]
+    recipes = [f"python/eyelevel/load/recipes/{name}" for name in ("caddy", "nginx")]
+    commands = ["packaging/eyelevel.data/scripts/eyelevel", *recipes]
+    assert source_archive.faults(plain, ROOT) == [
+        f"{name} is no program there" for name in commands
+    ]
 
 
 def changed(sdist: Path, folder: Path, renamed, mode: int | None = None) -> Path:

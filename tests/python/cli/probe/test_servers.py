@@ -36,7 +36,8 @@ def test_it_is_refused_in_one_line(
 def row(protocol: str, number: int) -> dict[str, object]:
     return {
         "event": "attempt", "probed_server": "ours", "block": 0, "protocol": protocol,
-        "failure": None, "connection_us": 20_000, "resumption_offered": False, "resumed": False,
+        "failure": None, "connection_us": 20_000, "tcp_handshake_us": None,
+        "resumption_offered": False, "resumed": False,
         "round_trips": 1, "extra_round_trips": 0, "certificate_bytes": 820,
         "received_bytes": 1500, "sent_bytes": 2400, "retries": 0, "hello_retry_request": False,
         "visit_row": number, "visit_rows": 2,
