@@ -160,7 +160,7 @@ def _format_clause(
     clause = form.format(
         **contents.comparisons[0].stated(),
         where=where,
-        effect=format_percent(effect_of(gains, contents.smallest_effect), signed=False),
+        effect=_format_effect(gains, contents.smallest_effect),
     )
     if finding in CLAIMS:
         clause += f" by {_describe_sizes(gains)}"
@@ -174,9 +174,31 @@ def _describe_sizes(gains: Sequence[NetworkGain]) -> str:
     """Return the size of one gain, or the smallest and the largest share of several."""
     if len(gains) == 1:
         return _size_in_words(gains[0], claimed=True)
-    shares = sorted(abs(gain.gain.value or 0.0) for gain in gains)
-    low, high = (format_percent(share, signed=False) for share in (shares[0], shares[-1]))
-    return f"{low} to {high}" if low != high else low
+    shares = [abs(gain.gain.value or 0.0) for gain in gains if not gain.zero_scale]
+    times_ms = [abs(gain.difference.value or 0.0) for gain in gains if gain.zero_scale]
+    return " and ".join(_list_ranges(shares, times_ms))
+
+
+def _list_ranges(shares: Sequence[float], times_ms: Sequence[float]) -> list[str]:
+    """Return the least and the largest share, and those of times, as far as there are any."""
+    texts = (
+        [format_percent(share, signed=False) for share in sorted(shares)],
+        [format_ms(time_ms, math.inf) for time_ms in sorted(times_ms)],
+    )
+    # A range once, even if both of its ends are the same.
+    return [" to ".join(dict.fromkeys((each[0], each[-1]))) for each in texts if each]
+
+
+def _format_effect(gains: Sequence[NetworkGain], smallest_effect: float) -> str:
+    """Return the smallest effect of interest of these gains: a share, or ms where there is none."""
+    of_ratios = [gain for gain in gains if not gain.zero_scale]
+    shares = [effect_of(of_ratios, smallest_effect)] if of_ratios else []
+    times_ms = [
+        math.log1p(effect_of([gain], smallest_effect)) * gain.zero_scale
+        for gain in gains
+        if gain.zero_scale
+    ]
+    return " or ".join(_list_ranges(shares, [max(times_ms)] if times_ms else []))
 
 
 def _name_networks(networks: Sequence[str]) -> str:
@@ -196,10 +218,10 @@ def _verdict(contents: StudyResults, gain: NetworkGain) -> Verdict:
         return Verdict(gain.network, word or "undetermined", "", reason, "")
     interval = estimate.reason
     if estimate.low is not None and estimate.high is not None:
-        interval = _interval_in_words(estimate, claimed=bool(claim))
+        interval = _interval_in_words(gain, claimed=bool(claim))
         if finding == "no clear difference" and estimate.excludes_zero:
             interval += "; not clear after correction"
-        if gain.signs_disagree:
+        if gain.signs_disagree and not gain.zero_scale:
             interval += f"; median {format_change(gain.median.value or 0.0)}"
         if bounds := _bounds_in_words(gain, finding or ""):
             interval += f"; {bounds}"
@@ -327,7 +349,7 @@ def _by_comparison(gains: Sequence[NetworkGain], metric: str) -> list[list[Netwo
 def _sentence(gain: NetworkGain, smallest_effect: float, sites: int) -> Answer:
     finding = verdict(gain, smallest_effect)
     claim = finding if finding in ("faster", "slower") else ""
-    effect = format_percent(effect_of([gain], smallest_effect), signed=False)
+    effect = _format_effect([gain], smallest_effect)
     head = FINDINGS[finding].format(**gain.comparison.stated(), effect=effect)
     clauses = [_describe_size(gain, claimed=bool(claim))]
     clauses.append(_bounds_in_words(gain, finding))
@@ -347,6 +369,7 @@ def _sentence(gain: NetworkGain, smallest_effect: float, sites: int) -> Answer:
 
 def _describe_size(gain: NetworkGain, claimed: bool = False) -> str:
     """Return the difference in ms and as a share, with its interval; empty without a value.
+    Where nearly all loads have 0 it is in ms alone.
 
     A `claimed` gain's sentence already states the direction. Without a claim each number has its
     own, so that no reader needs to know which sign is better.
@@ -357,8 +380,8 @@ def _describe_size(gain: NetworkGain, claimed: bool = False) -> str:
     share = _size_in_words(gain, claimed)
     if estimate.low is None:
         return share
-    share += f" (95{NO_BREAK}% interval {_interval_in_words(estimate, claimed)}"
-    if gain.signs_disagree:
+    share += f" (95{NO_BREAK}% interval {_interval_in_words(gain, claimed)}"
+    if gain.signs_disagree and not gain.zero_scale:
         share += f"; median {format_change(gain.median.value or 0.0)}"
     return f"{share})"
 
@@ -368,7 +391,7 @@ def _bounds_in_words(gain: NetworkGain, finding: str) -> str:
 
     In a study that may stop early the interval may extend beyond these bounds.
     """
-    if finding not in _SMALL or not gain.one_sided:
+    if finding not in _SMALL or not gain.one_sided or gain.zero_scale:
         return ""
     return (
         f"95{NO_BREAK}% sure to be above {format_percent(gain.one_sided.low or 0.0)}, and "
@@ -379,6 +402,8 @@ def _bounds_in_words(gain: NetworkGain, finding: str) -> str:
 def _size_in_words(gain: NetworkGain, claimed: bool) -> str:
     """Return a determined gain's difference in ms and as a share, without its interval."""
     estimate = gain.gain
+    if gain.zero_scale:
+        return _format_difference(gain.difference.value or 0.0, claimed)
     share = _format_share(estimate, claimed)
     difference = gain.difference.value
     if difference is None or not gain.metric.endswith("_ms"):
@@ -392,13 +417,26 @@ def _size_in_words(gain: NetworkGain, claimed: bool) -> str:
     return f"{size} or {share}"
 
 
+def _format_difference(difference_ms: float, claimed: bool) -> str:
+    size = format_ms(abs(difference_ms), math.inf)
+    if claimed or size == format_ms(0.0, math.inf):
+        return size
+    return f"{size} {'faster' if difference_ms < 0 else 'slower'}"
+
+
 def _format_share(estimate: Estimate, claimed: bool) -> str:
     value = estimate.value or 0.0
     return format_percent(abs(value), signed=False) if claimed else format_change(value)
 
 
-def _interval_in_words(estimate: Estimate, claimed: bool) -> str:
+def _interval_in_words(gain: NetworkGain, claimed: bool) -> str:
     """Return the bounds in words; for a claim as amounts without sign, the larger last."""
+    estimate = gain.gain
+    if gain.zero_scale:
+        bounds = sorted((gain.difference.low or 0.0, gain.difference.high or 0.0), key=abs)
+        if not claimed:
+            bounds.sort()
+        return " to ".join(_format_difference(bound, claimed) for bound in bounds)
     if not claimed:
         return format_change_interval(estimate)
     faster = (estimate.value or 0.0) < 0
@@ -431,7 +469,7 @@ def _answers_by_finding(
         found = [gain for gain in gains if verdict(gain, smallest_effect) == finding]
         if not found:
             continue
-        effect = format_percent(effect_of(found, smallest_effect), signed=False)
+        effect = _format_effect(found, smallest_effect)
         where = f"{len(found)} networks"
         if len(found) <= NETWORKS_NAMED_MAX:
             where = _join([gain.network for gain in found])
@@ -445,7 +483,9 @@ def _answers_by_finding(
 
 def _describe_range(gains: Sequence[NetworkGain]) -> str:
     """Return the least and the largest of many gains, and the commonest reason for having none."""
-    values = [gain.gain.value for gain in gains if gain.gain.value is not None]
+    known = [gain for gain in gains if gain.gain.value is not None]
+    values = [gain.gain.value or 0.0 for gain in known if not gain.zero_scale]
+    times_ms = sorted(gain.difference.value or 0.0 for gain in known if gain.zero_scale)
     reasons = Counter(gain.gain.reason for gain in gains if not gain.gain.determined)
     clauses = []
     if values:
@@ -453,6 +493,9 @@ def _describe_range(gains: Sequence[NetworkGain]) -> str:
         one = format_percent(least) == format_percent(largest)
         of_all = format_change_interval(Estimate(least, least, largest))
         clauses.append(format_change(least) if one else of_all)
+    if times_ms:
+        ends = (_format_difference(each, claimed=False) for each in (times_ms[0], times_ms[-1]))
+        clauses.append(" to ".join(dict.fromkeys(ends)))
     if reasons:
         clauses.append(f"mostly because {reasons.most_common(1)[0][0]}")
     return "; ".join(clauses)

@@ -306,7 +306,7 @@ def _as_looked_at(gain: NetworkGain, beside: NetworkGain) -> NetworkGain:
     slow = replace(beside.slow_loads, p=None) if beside.slow_loads else None
     return replace(
         gain,
-        difference=value_alone(beside.difference),
+        difference=gain.difference if gain.zero_scale else value_alone(beside.difference),
         ratio_of_means=value_alone(beside.ratio_of_means),
         slow_loads=slow,
     )

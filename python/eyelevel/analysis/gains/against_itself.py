@@ -16,7 +16,7 @@ import scipy
 from eyelevel.analysis.formats import NO_BREAK, format_percent
 from eyelevel.analysis.stats.censoring import up_to_limit
 from eyelevel.analysis.stats.estimate import SIGNIFICANCE_LEVEL, Floats
-from eyelevel.analysis.stats.paired_gains import pair_log_ratios
+from eyelevel.analysis.stats.paired_gains import find_zero_scale, pair_log_ratios
 from eyelevel.analysis.trials.blocks import limits_by_site, loads_by_repetition
 from eyelevel.base.json_types import JsonObject
 from eyelevel.plan.comparisons import Comparison
@@ -80,7 +80,13 @@ def against_itself(
         for comparison in filter(are_variants, comparisons):
             for stack in (comparison.reference, comparison.stack):
                 loads = loads_by_repetition(kept, network, stack, metric, sites)
-                pairs = _pair_neighbours(up_to_limit(loads, limits))
+                limited = up_to_limit(loads, limits)
+                if find_zero_scale(limited, limited):
+                    reason = "0 in nearly all loads"
+                    of = (network, comparison, stack, loads.shape[1] // 2)
+                    found.append(AgainstItself(*of, undetermined_because=reason))
+                    continue
+                pairs = _pair_neighbours(limited)
                 found.append(_draw(network, comparison, stack, pairs, loads.shape[1]))
     return found
 

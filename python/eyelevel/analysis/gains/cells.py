@@ -40,6 +40,7 @@ from eyelevel.analysis.stats.paired import hodges_lehmann, median
 from eyelevel.analysis.stats.paired_gains import (
     NO_RATIO,
     ONE_BLOCK,
+    find_zero_scale,
     mean_over_repetitions,
     median_gain,
     of_gain,
@@ -186,6 +187,9 @@ class NetworkGain(Compared):
     early. Each holds alone at the comparison's level."""
     family: int = 1
     """The number of tests of the primary metric, on all networks, that are corrected together."""
+    zero_scale: float = 0.0
+    """Of the primary metric, if nearly all loads of a stack have 0: what a log ratio of 1 is in its
+    unit; else 0."""
     least_share: float = 0.0
     """The plan's smallest effect of interest in ms, as a share of the reference's mean; 0 without
     one."""
@@ -195,11 +199,11 @@ class NetworkGain(Compared):
         """Whether the difference is reported instead of a ratio.
 
         With a value of 0 there is no ratio, and for scores it would mislead: a layout shift of
-        0.002 against 0.001 is no visible "+100 %".
+        0.002 against 0.001 is no visible "+100 %". So would that of two means which a few loads
+        have made (`zero_scale`).
         """
-        return self.metric.endswith("_score") or (
-            self.gain.value is None and self.gain.reason == NO_RATIO
-        )
+        has_none = self.gain.value is None and self.gain.reason == NO_RATIO
+        return self.metric.endswith("_score") or has_none or self.zero_scale > 0
 
     @property
     def signs_disagree(self) -> bool:
@@ -329,9 +333,10 @@ def _gain_over_sites(
     limits = [cell.limit for cell in cells]
     late = timeouts(x, r, limits)
     limited = up_to_limit(x, limits), up_to_limit(r, limits)
-    gain = _gain(limited, late.too_many, pool)
+    gain, zero_scale = _gain(limited, late.too_many, pool), 0.0
     if primary and gain.reason == NO_RATIO:
         gain = of_gain(mean_over_repetitions(pair_log_ratios(*limited)))
+        zero_scale = find_zero_scale(*limited)
     found = NetworkGain(
         *key,
         gain=name_single([cell.site for cell in cells], ~np.isnan(x), gain),
@@ -340,6 +345,7 @@ def _gain_over_sites(
         ratio_of_means=ratio_over_sites(x, r),
         slow_loads=slow_loads(x, r) if primary else None,
         timeouts=late,
+        zero_scale=zero_scale,
     )
     if found.is_absolute:  # the difference replaces the gain
         return found

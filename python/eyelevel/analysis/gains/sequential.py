@@ -13,6 +13,7 @@ from eyelevel.analysis.stats.estimate import Estimate, Floats, undetermined
 from eyelevel.analysis.stats.paired_gains import (
     ONE_BLOCK,
     as_gain,
+    find_zero_scale,
     pair_log_ratios,
     repetition_values,
 )
@@ -80,8 +81,22 @@ def sequential_gains(
             gain = name_single(names, ~np.isnan(x), gain)
             one_sided = replace(as_gain(bounds), p=None, standard_error=None)
             found = NetworkGain(*of, metric, gain, p, median, timeouts=late, p_timeouts_holm=p_late)
-            gains.append(replace(found, one_sided=one_sided))
+            found = replace(found, one_sided=one_sided)
+            if gain.low is not None and (
+                scale := find_zero_scale(up_to_limit(x, limits), up_to_limit(r, limits))
+            ):
+                difference = _estimate_difference(x, r, limits, GAINS_LEVEL / family, horizon)
+                found = replace(found, zero_scale=scale, difference=difference)
+            gains.append(found)
     return gains
+
+
+def _estimate_difference(
+    x: Floats, r: Floats, limits: Floats, significance_level: float, horizon: Horizon
+) -> Estimate:
+    """Return the mean difference in the metric's unit, with two-sided bounds."""
+    values = repetition_values(up_to_limit(x, limits) - up_to_limit(r, limits))
+    return replace(confidence_sequence(values, significance_level, horizon), standard_error=None)
 
 
 def _estimate_log_ratio(

@@ -84,6 +84,25 @@ def pair_log_ratios(values: ArrayLike, reference: ArrayLike) -> Floats:
     return scaled
 
 
+ZERO_LOADS_MIN = 0.75
+"""With 0 in this share of one stack's loads or more, a ratio of means is one of a few loads."""
+
+
+def find_zero_scale(values: ArrayLike, reference: ArrayLike) -> float:
+    """Return what a log ratio of 1 is in the metric's unit if nearly all loads of a stack have 0.
+
+    Returns 0 if they have not. All values are finite.
+    """
+    x, r = pair_loads(values, reference)
+    there = ~np.isnan(x)
+    if not there.any():
+        return 0.0
+    x, r = x[there], r[there]
+    if max((x <= 0).mean(), (r <= 0).mean()) < ZERO_LOADS_MIN:
+        return 0.0
+    return float(log_mean(x.mean(), r.mean())) or 1.0  # as of no difference, in `pair_log_ratios`
+
+
 def log_mean(mean: ArrayLike, mean_reference: ArrayLike) -> Floats:
     """Return the logarithmic mean of two means: their difference over that of their logarithms."""
     both = np.asarray(mean, dtype=float), np.asarray(mean_reference, dtype=float)

@@ -271,7 +271,7 @@ def overview_section(contents: StudyResults, data: PageData) -> Markup:
         own = [
             gain for gain in primary if gain.comparison == comparison and gain.network in networks
         ]
-        known = [gain for gain in own if gain.gain.value is not None]
+        known = [gain for gain in own if gain.gain.value is not None and not gain.is_absolute]
         rows = [_gain_row(contents, gain) for gain in known]
         schema = {"network": pl.String, **_GAIN, "claim": pl.String, "said": pl.String}
         table = pl.DataFrame(rows, schema=schema, orient="row")

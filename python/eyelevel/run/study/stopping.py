@@ -4,6 +4,7 @@ The facts of a running study's records so far, read once for all readers. Report
 running study, with intervals that hold at any number of peeks.
 """
 
+import math
 import time
 from collections.abc import Callable
 from importlib import import_module
@@ -132,7 +133,7 @@ def live_effects(
     # Imported here: the statistics take long, and few commands need them; and before
     # the first load, since otherwise the import would interrupt the run.
     from eyelevel.analysis.decisions import horizon_of, judge_prefix, list_compared_networks
-    from eyelevel.analysis.formats import format_interval, format_percent
+    from eyelevel.analysis.formats import format_interval, format_percent, format_signed_ms
     from eyelevel.analysis.gains.causes import without_twins
     from eyelevel.analysis.gains.sequential import sequential_gains
     from eyelevel.analysis.run_files import read_stored_plan
@@ -161,7 +162,9 @@ def live_effects(
         known = [gain for gain in gains if gain.gain.determined]
         known.sort(key=lambda gain: -abs(gain.gain.value or 0.0))
         phrases = [
-            f"{gain.comparison} on {gain.network} {format_percent(gain.gain.value or 0.0)} "
+            f"{gain.comparison} on {gain.network} {format_signed_ms(difference, math.inf)}"
+            if gain.is_absolute and (difference := gain.difference.value) is not None
+            else f"{gain.comparison} on {gain.network} {format_percent(gain.gain.value or 0.0)} "
             f"[{format_interval(gain.gain)}]"
             for gain in known[:SHOWN_MAX]
         ]

@@ -1,12 +1,17 @@
 """Times that may be 0, such as blocking times: a verdict by the ratio of arithmetic means."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
+from eyelevel.analysis import answers
+from eyelevel.analysis.answers import answer
 from eyelevel.analysis.claims import verdict
+from eyelevel.analysis.decisions import make_decided_gains
+from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gains.against_itself import against_itself
 from eyelevel.analysis.gains.cells import compare_cells, compare_networks
 from eyelevel.analysis.gains.margins import LOG_SHARE_MAX, with_margins
@@ -15,6 +20,7 @@ from eyelevel.analysis.stats.paired_gains import ZERO_SHARE, pair_log_ratios
 from eyelevel.analysis.stats.quantile_gain import compute_bounded_gain
 from eyelevel.analysis.stats.sequential import Horizon
 from eyelevel.plan.comparisons import Comparison
+from eyelevel.plan.file.parse import parse_plan
 
 METRIC = "total_blocking_time_ms"
 ASKED = Comparison("pr/quic", "main/quic")
@@ -97,6 +103,66 @@ def test_ten_ms_of_blocking_are_ten_ms_whatever_the_mean() -> None:
     )
     tiny = estimate_sequentially(kept_of(main / 100, pr / 100), least_ms=10.0)
     assert tiny.least_share == pytest.approx(math.expm1(LOG_SHARE_MAX))
+
+
+def rare_ms(often: int, size_ms: float) -> np.ndarray:
+    """Blocking times that are 0 but in every `often`th load; their sizes differ."""
+    block = np.arange(BLOCKS)
+    return np.where(block % often == 0, size_ms * (1 + block % 7 / 10), 0.0)
+
+
+@pytest.mark.parametrize("estimate", [estimate_sequentially, estimate_in_the_end])
+def test_where_nearly_all_loads_have_0_the_difference_is_said_in_ms_alone(estimate) -> None:
+    main, pr = rare_ms(20, 1.0), rare_ms(5, 40.0)
+    gain = estimate(kept_of(main, pr))
+    assert gain.is_absolute and gain.gain.value > 10
+    assert gain.difference.value == pytest.approx((pr - main).mean())
+    assert gain.difference.low < gain.difference.value < gain.difference.high
+    low, high = (bound < 0 for bound in (gain.difference.low, gain.difference.high))
+    assert (low == high) == gain.gain.excludes_zero, "the interval is that of the verdict"
+    (said, *_) = map(str, answer([gain], METRIC, 1, 0.02))
+    assert f"slower than main/quic by 10{NO_BREAK}ms (" in said
+    assert "%" not in said.replace(f"95{NO_BREAK}%", "")
+    assert "%" not in answers._describe_sizes([gain, gain]) + answers._describe_range([gain, gain])
+
+
+def test_a_study_that_may_stop_early_has_an_interval_in_ms_that_allows_for_that() -> None:
+    text = (
+        'sites = ["startup"]\nnetworks = ["dsl"]\nstacks = ["quic"]\nreference = "main"\n'
+        'variants = [{ name = "main" }, { name = "pr" }]\n'
+        f'primary_metric = "{METRIC}"\nblocks = {BLOCKS}\nstop = {{ blocks_min = 6 }}\n'
+    )
+    plan = parse_plan(text, "plan.toml")
+    kept = kept_of(rare_ms(20, 1.0), rare_ms(5, 40.0))
+    fixed = estimate_in_the_end(kept)
+    (gain,) = make_decided_gains([fixed], plan, ["startup"], None, lambda last: kept)
+    assert gain.difference.value == pytest.approx(fixed.difference.value)
+    assert gain.difference.low < fixed.difference.low
+    assert gain.difference.high > fixed.difference.high
+
+
+def test_where_fewer_loads_have_0_it_is_said_as_a_share_too() -> None:
+    gain = estimate_in_the_end(kept_of(blocking_ms(1), blocking_ms(2)))
+    assert not gain.is_absolute
+    assert "%" in answers._describe_sizes([gain])
+
+
+def test_the_smallest_effect_of_interest_is_in_ms_where_the_difference_is() -> None:
+    main = rare_ms(5, 10.0)
+    pr = np.roll(main, 1)
+    gain = estimate_sequentially(kept_of(main, pr), least_ms=10.0)
+    assert verdict(gain, 0.02) == "no difference that matters"
+    (said, *_) = map(str, answer([gain], METRIC, 1, 0.02))
+    assert f"did not differ by 10{NO_BREAK}ms or more: " in said
+    mixed = [gain, replace(gain, zero_scale=0.0, least_share=0.03)]
+    assert answers._format_effect(mixed, 0.02) == f"3.0{NO_BREAK}% or 10{NO_BREAK}ms"
+
+
+def test_a_variant_with_0_in_nearly_all_loads_has_no_share_against_itself() -> None:
+    kept = kept_of(rare_ms(5, 40.0), blocking_ms(2))
+    rare, usual = against_itself(kept, METRIC, [ASKED], ["dsl"], ["startup"])
+    assert (rare.reach, rare.undetermined_because) == (None, "0 in nearly all loads")
+    assert usual.reach is not None
 
 
 def test_nothing_claimed_where_nothing_differs() -> None:
