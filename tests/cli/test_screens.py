@@ -59,6 +59,7 @@ Recorded sites:
 
 Questions and studies:
   ask         Answer one question about a page, with as many loads as it takes.
+  server      Tell a protocol's difference from a server's own.
   run         Load every site of a plan over every network and stack, then write
               the report.
   plan        Check a plan, list its trials, or predict what it costs.
@@ -123,6 +124,7 @@ SAME SETTINGS
   slow start after idle    no
   scheduler                urgency, then order (RFC 9218)
   server think time        none
+  Early Hints              none
   round trips by origin    none
   certificate names        as recorded
   connection type          from the network

@@ -176,6 +176,6 @@ def _try_server(plan: Plan, server: str) -> None:
             raise PlanError(
                 [
                     f"trying {version} of `{server}` with {trial.site}: "
-                    f"{record['outcome_detail']}; for the other alone: --protocols {other}"
+                    f"{record['outcome_detail']}; give --protocols {other} to try the other alone"
                 ]
             )

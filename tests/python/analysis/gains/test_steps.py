@@ -8,7 +8,7 @@ from eyelevel.analysis.study import read_contents
 from eyelevel.report.page import build_report, summary_of
 from eyelevel.store.schema import LoadedObject
 
-ENTRY = dict.fromkeys(LoadedObject.__annotations__) | {
+ENTRY = dict.fromkeys(LoadedObject.__required_keys__) | {
     "url": "https://a.example/late.png",
     "method": "GET",
     "resource_type": "Image",

@@ -1,0 +1,1 @@
+"""Recipes: programs that serve a recorded site with servers that others wrote."""
