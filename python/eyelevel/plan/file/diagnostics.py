@@ -9,9 +9,9 @@ comments, brackets and keys, and counts lines.
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 
-from eyelevel.base.errors import PlanError, reason_of, unknown
+from eyelevel.base.errors import PlanError, nearest, reason_of, unknown
 from eyelevel.base.settings import annotations_of, names_tried
-from eyelevel.plan.browser import Browser
+from eyelevel.plan.browser import Browser, BrowserChange
 from eyelevel.plan.file.model import NetworkTable, PlanFile, StackTable, VariantTable
 from eyelevel.plan.networks.cross_traffic import CrossTraffic
 from eyelevel.plan.plan import StopRule
@@ -166,6 +166,8 @@ def explain_mistake(found: object) -> tuple[Path, str]:
             keys = annotations_of(CrossTraffic)
         elif "live" in path[:-1]:
             keys = annotations_of(LiveServer)
+        elif path[0] == "variants" and "browser" in path[:-1]:
+            keys = annotations_of(BrowserChange)
         elif len(path) > 1 and path[0] in _KEYS:
             keys = _KEYS[str(path[0])]
         if keys is StackTable.model_fields and key in _REFUSED_KEYS:
@@ -180,7 +182,10 @@ def explain_mistake(found: object) -> tuple[Path, str]:
     # For a union, pydantic appends the alternative to the key.
     keys_of_path = (part for part in reversed(path) if isinstance(part, str) and "[" not in part)
     name = next(keys_of_path, "")
-    return path, f"`{name}`: {reason_of(found)}"
+    close = None
+    if found["type"] == "literal_error" and isinstance(found["input"], str):
+        close = nearest(found["input"], re.findall(r"'([^']+)'", found["ctx"]["expected"]))
+    return path, f"`{name}`: {reason_of(found)}{f'; did you mean `{close}`?' if close else ''}"
 
 
 class KeyedError(ValueError):
