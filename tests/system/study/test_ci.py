@@ -36,7 +36,7 @@ PAGES = yaml.safe_load((FILES / "pages.yml").read_text("utf-8"))
 WORKFLOW = yaml.safe_load((FILES / "workflow.yml").read_text("utf-8"))
 GITLAB = yaml.safe_load((FILES / "gitlab-ci.yml").read_text("utf-8"))
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
-SERVER = ROOT / "docs" / "guides" / "servers" / "h3_aioquic.py"
+SERVER = ROOT / "python" / "eyelevel" / "load" / "recipes" / "h3_aioquic.py"
 RAN = (0, 3)
 """A busy machine is not what this is about: it may leave a gate inconclusive."""
 
