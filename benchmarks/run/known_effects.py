@@ -77,8 +77,8 @@ def main() -> None:
             expected_ms = _median(own, stack, "preloaded", _style_wait_ms, difference=False)
             print(f"{stack:5} preloaded: picture requested {earlier_ms:.0f} ms earlier, "
                   f"expected {expected_ms:.0f}, the wait for the sheet")  # fmt: skip
-            fewer = _median(landing, stack, BLOCKED, _encoded_bytes)
-            expected = _median(landing, stack, BLOCKED, _third_party_bytes, difference=False)
+            fewer = _median(landing, stack, BLOCKED, _sum_encoded_bytes)
+            expected = _median(landing, stack, BLOCKED, _sum_third_party_bytes, difference=False)
             print(f"{stack:5} blocked: {fewer:.0f} bytes fewer, expected {expected:.0f}")
     print(machine())
 
@@ -149,11 +149,11 @@ def _object(record: JsonMapping, name: str) -> JsonMapping:
     return next(each for each in record["objects"] if urlsplit(each["url"]).path == f"/{name}")
 
 
-def _encoded_bytes(record: JsonMapping) -> float:
+def _sum_encoded_bytes(record: JsonMapping) -> float:
     return float(sum(each["encoded_bytes"] or 0 for each in record["objects"]))
 
 
-def _third_party_bytes(record: JsonMapping) -> float:
+def _sum_third_party_bytes(record: JsonMapping) -> float:
     return float(
         sum(
             each["encoded_bytes"] or 0

@@ -1,6 +1,8 @@
 """A recorded site of one page, its style and one picture: loads that need no more are short."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pages import image
@@ -42,17 +44,42 @@ def pack_small_site(
     address: str = "192.0.2.10",
 ) -> Path:
     """The site as an archive in `folder`, recorded from this address."""
+    answers = [
+        Answer(path, body, [("content-type", content_type)])
+        for path, (content_type, body) in bodies.items()
+    ]
+    return pack_answers(folder, answers, main_path=main_path, address=address)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A recorded answer: its path below `PAGE_URL`, and what was sent."""
+
+    path: str
+    body: bytes
+    fields: Sequence[tuple[str, str]]
+    status: int = 200
+
+
+def pack_answers(
+    folder: Path,
+    answers: Sequence[Answer],
+    *,
+    main_path: str = "",
+    address: str = "192.0.2.10",
+    created_at: str = "2026-01-01T00:00:00Z",
+) -> Path:
+    """Pack answers of one host, recorded from this address, as an archive in `folder`."""
     exchanges = []
-    for number, (path, (content_type, body)) in enumerate(bodies.items()):
-        (folder / str(number)).write_bytes(body)
-        headers = [("content-type", content_type)]
-        entry = {"url": PAGE_URL + path, "file": str(number), "reason": "OK", "headers": headers}
-        exchanges.append(entry)
+    for number, each in enumerate(answers):
+        (folder / str(number)).write_bytes(each.body)
+        exchange = {"url": PAGE_URL + each.path, "file": str(number), "status": each.status}
+        exchanges.append(exchange | {"headers": list(each.fields)})
     manifest = {
         "title": "small",
         "description": "Made by a test",
         "main_url": PAGE_URL + main_path,
-        "created_at": "2026-01-01T00:00:00Z",
+        "created_at": created_at,
         "addresses": {"small.example": address},
         "exchanges": exchanges,
     }

@@ -48,11 +48,12 @@ def write_run(
     text: str | None = None,
     noise: float = 0.03,
     placed: Callable[[Trial], tuple[dict[str, Any], float]] | None = None,
+    change: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Plan:
     """Write a run of the quickstart's trials, each stack against `tcp`, or of `text`.
 
     `outcomes` by (block, stack), else `ok`. `placed`: what a trial's machine says of itself, and by
-    how much it takes longer there.
+    how much it takes longer there. `change`: returns the keys of a record that are other ones.
     """
     plan = parse_plan(text or quickstart_against_tcp(), "plan.toml")
     sites = [Site(name, f"sha256:{name * 8:.64}") for name in plan.sites]
@@ -69,6 +70,7 @@ def write_run(
         outcome = (outcomes or {}).get((trial.block, trial.stack), "ok")
         record = record_of(trial, load_ms, outcome)
         record["host"] = {**record["host"], **machine}
+        record |= change(record) if change else {}
         write_trial(directory, record, _frames(trial.site, load_ms) if outcome == "ok" else [])
     return plan
 

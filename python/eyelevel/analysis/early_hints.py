@@ -6,9 +6,9 @@ from eyelevel.analysis.metrics.network import NOT_MODIFIED
 from eyelevel.base.json_types import JsonMapping
 
 HintUse = Literal["used", "revalidated", "fetched twice", "fetched in vain", "not fetched early"]
-"""What became of a hinted object: the page used what the hint had fetched, used it after a request
-that was answered with 304, fetched it once more, did not ask for it, or fetched it itself because
-the browser did not take up the hint."""
+"""The use of a hinted object: the page used what the hint had fetched, used it after a request that
+was answered with 304, fetched it once more, did not request it, or fetched it itself because the
+browser did not take up the hint."""
 
 
 def hint_uses(record: JsonMapping) -> dict[str, HintUse]:

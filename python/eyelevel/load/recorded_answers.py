@@ -111,7 +111,7 @@ def find_unserved(objects: Sequence[JsonMapping], answers: RecordedAnswers) -> s
     An error that was recorded is no failure, nor is a 404 for what was not recorded and does not
     block rendering: ours answers the same. Tab icons never count. Empty if all were served.
     """
-    for item in _counted(objects):
+    for item in _drop_icons(objects):
         status, url = item["status"] or 0, item["url"]
         recorded = [each.status for each in answers.find(url)]
         as_ours = status == NOT_RECORDED_STATUS and not recorded and not blocks_rendering(item)
@@ -150,7 +150,7 @@ def _is_alike(sent: SentBody, recorded_bytes: int) -> bool:
     return -allowed <= sent.size_bytes - recorded_bytes <= allowed + sent.slack_bytes
 
 
-def _counted(objects: Iterable[JsonMapping]) -> Iterator[JsonMapping]:
+def _drop_icons(objects: Iterable[JsonMapping]) -> Iterator[JsonMapping]:
     return (item for item in objects if not _is_icon(item))
 
 

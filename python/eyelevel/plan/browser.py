@@ -439,7 +439,7 @@ class BrowserChange(Settings):
         """Return the settings that it changes, by key."""
         return {name: value for name in _CHANGEABLE if (value := getattr(self, name)) is not None}
 
-    def applied_to(self, browser: Browser) -> Browser:
+    def apply_to(self, browser: Browser) -> Browser:
         """Return the plan's browser settings with the change."""
         return replace(browser, **self.given())
 

@@ -94,7 +94,7 @@ class Plan(Settings):
         some of its own."""
         name = variant_of(stack)
         change = next((each.browser for each in self.variants if each.name == name), None)
-        return change.applied_to(self.browser) if change else self.browser
+        return change.apply_to(self.browser) if change else self.browser
 
 
 _ABSENT = ("variants", "smallest_effect_of_interest_ms")

@@ -181,7 +181,7 @@ def _mistakes(plan: Plan) -> Iterator[tuple[str, str]]:
             yield f"variants.{place}", "it has other recordings than one for each site"
         if each.live and (why := each.live.refusal()):
             yield f"variants.{place}.live", why
-        if each.browser and (refused := each.browser.applied_to(plan.browser).refusal()):
+        if each.browser and (refused := each.browser.apply_to(plan.browser).refusal()):
             yield f"variants.{place}.browser.{refused[0]}", refused[1]
     for place, network in enumerate(networks):
         for reason in _of_network(network):

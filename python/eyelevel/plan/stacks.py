@@ -99,7 +99,7 @@ Discovery = Literal["known", "alt-svc"]
 """How the browser finds out that an origin has HTTP/3: it is forced, or learns it (RFC 7838)."""
 
 HintedObjects = Literal["none", "auto"]
-"""Which objects Early Hints name (RFC 8297): none, or the recording's render-blocking ones."""
+"""The objects that Early Hints name (RFC 8297): none, or the recording's render-blocking ones."""
 
 _servers = partial(About, servers=True)
 

@@ -57,7 +57,7 @@ class Side:
         ]
 
     @property
-    def failed(self) -> list[JsonMapping]:
+    def failures(self) -> list[JsonMapping]:
         """Return the attempts without a connection or without an answer."""
         return [row for row in self.rows if row["failure"] is not None]
 
@@ -133,8 +133,8 @@ def _entry(side: Side, reference: Side | None) -> JsonObject:
         "handshake": side.handshake,
         "attempts": len(side.rows),
         "connected": sum(row["failure"] is None for row in side.rows),
-        "failed_share": _failed_share(side.rows),
-        "failed_in": dict(Counter(map(failed_flight, side.failed))),
+        "failed_share": _compute_failed_share(side.rows),
+        "failed_in": dict(Counter(map(find_failed_flight, side.failures))),
         "resumed": sum(bool(row["resumed"]) for row in side.rows),
         "connection_ms": time.as_json(),
     }
@@ -146,14 +146,14 @@ def _why(side: Side, reference: Side | None) -> list[str]:
     """Return what explains the handshake's cost, and how it differs from the reference's."""
     found = []
     connected = [row for row in side.rows if row["failure"] is None]
-    if side.failed:
-        share = _failed_share(side.rows)
+    if side.failures:
+        share = _compute_failed_share(side.rows)
         found.append(
-            f"{len(side.failed)} of {len(side.rows)} failed "
+            f"{len(side.failures)} of {len(side.rows)} failed "
             f"(95 % interval {share['low']:.0%} to {share['high']:.0%})"
         )
         for (failure, flight), count in Counter(
-            (row["failure"], failed_flight(row)) for row in side.failed
+            (row["failure"], find_failed_flight(row)) for row in side.failures
         ).items():
             found.append(f"{count} {failure} in {flight}")
     if side.handshake == RESUMED and (failed := len(connected) - len(side.good)):
@@ -174,14 +174,14 @@ def _why(side: Side, reference: Side | None) -> list[str]:
     return found
 
 
-def _failed_share(rows: Sequence[JsonMapping]) -> JsonObject:
+def _compute_failed_share(rows: Sequence[JsonMapping]) -> JsonObject:
     """Return the share of attempts that failed, with Clopper and Pearson's 95 % interval."""
     failed = sum(row["failure"] is not None for row in rows)
     low, high = binomial_interval(failed, len(rows), 1 - SIGNIFICANCE_LEVEL)
     return {"value": failed / len(rows), "low": low, "high": high}
 
 
-def failed_flight(row: JsonMapping) -> str:
+def find_failed_flight(row: JsonMapping) -> str:
     """Return the flight in which an attempt failed, by what had arrived until then."""
     over_quic = row["protocol"].startswith("quic")
     if not over_quic and row["tcp_handshake_us"] is None:

@@ -1,4 +1,4 @@
-"""What a browser did with hinted objects, from synthetic records."""
+"""The uses of hinted objects, classified from synthetic records."""
 
 import pytest
 from sample_record import sample_object, sample_request

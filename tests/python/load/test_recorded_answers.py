@@ -31,7 +31,9 @@ def test_another_query_may_have_any_answer_of_the_path(url: str, found: list) ->
     assert list(answers.find(url)) == [RecordedAnswer(*each) for each in found]
 
 
-def loaded(fields: tuple[tuple[str, str], ...], head: int | None, **changed: Any) -> ObjectLoad:
+def make_object_load(
+    fields: tuple[tuple[str, str], ...], head: int | None, **changed: Any
+) -> ObjectLoad:
     values: dict[str, Any] = dict.fromkeys(ObjectLoad.__slots__)
     message = Message(response_fields=fields, response_head_bytes=head)
     values |= {"url": "https://a.example/", "source": "network", "finished_ms": 5.0}
@@ -42,13 +44,13 @@ def loaded(fields: tuple[tuple[str, str], ...], head: int | None, **changed: Any
 @pytest.mark.parametrize(
     ("item", "size"),
     [
-        (loaded((("Content-Length", "1000"),), 80), SentBody(1000)),
+        (make_object_load((("Content-Length", "1000"),), 80), SentBody(1000)),
         # 1,020 bytes after the head: up to five frames' headers may be among them.
-        (loaded((), 80), SentBody(1020, slack_bytes=45)),
-        (loaded((), None), None),
-        (loaded((("content-length", "1000"),), 80, source="cache"), None),
-        (loaded((("content-length", "1000"),), 80, failed="net::ERR_ABORTED"), None),
-        (loaded((), 80, message=None), None),
+        (make_object_load((), 80), SentBody(1020, slack_bytes=45)),
+        (make_object_load((), None), None),
+        (make_object_load((("content-length", "1000"),), 80, source="cache"), None),
+        (make_object_load((("content-length", "1000"),), 80, failed="net::ERR_ABORTED"), None),
+        (make_object_load((), 80, message=None), None),
     ],
 )
 def test_a_size_is_the_declared_length_or_what_came_after_the_head(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eyelevel.probes.servers import failed_flight, side_by_side
+from eyelevel.probes.servers import find_failed_flight, side_by_side
 
 OURS, OTHER = "ours", "other"
 
@@ -151,7 +151,7 @@ def test_sessions_that_are_not_resumed_are_said_and_in_no_time() -> None:
 )
 def test_a_failure_has_its_flight(seen: dict[str, object], flight: str) -> None:
     nothing = dict.fromkeys(("tcp_handshake_us", "connection_us", "received_bytes"))
-    assert failed_flight(nothing | seen) == flight
+    assert find_failed_flight(nothing | seen) == flight
 
 
 def test_the_share_of_failures_has_an_exact_interval() -> None:

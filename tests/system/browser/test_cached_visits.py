@@ -1,16 +1,14 @@
 """A second visit with the first one's HTTP cache, as old as it is asked to be, by the command."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from loads import load
 from pages import image
-from small_site import PAGE_URL
+from small_site import PAGE_URL, Answer, pack_answers
 
 from eyelevel.analysis.metrics.network import cached_object_count, revalidated_object_count
-from eyelevel.lab.binary import run_tool
 
 RECORDED, DATE = "2026-01-01T12:00:00Z", "Thu, 01 Jan 2026 12:00:00 GMT"
 TWO_DAYS_LATER = "Sat, 03 Jan 2026 12:00:00 GMT"
@@ -42,25 +40,11 @@ pytestmark = pytest.mark.usefixtures("labs")
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("cached")
-    exchanges = []
-    for number, (path, (content_type, body, fields)) in enumerate(EXCHANGES.items()):
-        (folder / str(number)).write_bytes(body)
-        headers = [("content-type", content_type), ("date", DATE), *fields.items()]
-        exchange = {"url": PAGE_URL + path, "file": str(number), "reason": "OK"}
-        exchanges.append(exchange | {"headers": headers})
-    manifest = {
-        "title": "cached",
-        "description": "Made by a test",
-        "main_url": PAGE_URL,
-        "created_at": RECORDED,
-        "addresses": {"small.example": "192.0.2.10"},
-        "exchanges": exchanges,
-    }
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    archive = folder / "cached.wacz"
-    run_tool(["archive", "pack", str(folder / "manifest.json"), "--out", str(archive)])
-    return archive
+    answers = [
+        Answer(path, body, [("content-type", content_type), ("date", DATE), *fields.items()])
+        for path, (content_type, body, fields) in EXCHANGES.items()
+    ]
+    return pack_answers(tmp_path_factory.mktemp("cached"), answers, created_at=RECORDED)
 
 
 def visit(site: Path, age: str, stack: str) -> tuple[dict[str, int], set[str], dict[str, Any]]:

@@ -4,16 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loads import GOOD
 from pages import image
+from planned_load import load_planned
 from small_site import PAGE_URL, pack_small_site
 
 from eyelevel.analysis.metrics.catalogue import metrics_of
-from eyelevel.load.trial import run_trial
-from eyelevel.plan.file.parse import parse_plan
-from eyelevel.plan.trials import expand
-from eyelevel.run.block.attempts import RETRIED, RETRIES_MAX
-from eyelevel.sites.recorded import open_site
 
 LATE = 4
 """Pictures that a script asks for one after another once the page is loaded: by then the browser
@@ -54,13 +49,7 @@ def load(site: Path, discovery: str) -> dict[str, Any]:
         f'sites = ["{site}"]\nnetworks = ["dsl"]\nblocks = 1\ncapture = false\nstacks = [{stack}]\n'
         f'reference = "{"quic" if discovery == "known" else "asked"}"\n'
     )
-    (trial,) = expand(parse_plan(text, "plan.toml"), [open_site(str(site)).of_plan()])
-    for _ in range(1 + RETRIES_MAX):
-        record = run_trial(trial, str(site)).record
-        if record["outcome"] not in RETRIED:
-            break
-    assert record["outcome"] in GOOD, record["outcome_detail"]
-    return record
+    return load_planned(text, site)
 
 
 def test_a_first_answer_over_http2_leads_to_http3(site: Path) -> None:

@@ -1,22 +1,15 @@
 """Early Hints in a real lab: a 103 starts what holds up the paint while the page's response
 waits."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from loads import GOOD
 from pages import image
-from small_site import PAGE_URL
+from planned_load import load_planned
+from small_site import PAGE_URL, Answer, pack_answers
 
 from eyelevel.analysis.early_hints import hint_uses
-from eyelevel.lab.binary import run_tool
-from eyelevel.load.trial import run_trial
-from eyelevel.plan.file.parse import parse_plan
-from eyelevel.plan.trials import expand
-from eyelevel.run.block.attempts import RETRIED, RETRIES_MAX
-from eyelevel.sites.recorded import open_site
 
 THINK_MS, RTT_MS = 400, 40
 PAGE = (
@@ -45,25 +38,12 @@ pytestmark = pytest.mark.usefixtures("labs")
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    answers = [
+        Answer(path, body, [("content-type", content_type), ("date", DATE), *fields.items()])
+        for path, (content_type, body, fields) in EXCHANGES.items()
+    ]
     folder = tmp_path_factory.mktemp("hinted")
-    exchanges = []
-    for number, (path, (content_type, body, fields)) in enumerate(EXCHANGES.items()):
-        (folder / str(number)).write_bytes(body)
-        headers = [("content-type", content_type), ("date", DATE), *fields.items()]
-        exchange = {"url": PAGE_URL + path, "file": str(number), "reason": "OK"}
-        exchanges.append(exchange | {"headers": headers})
-    manifest = {
-        "title": "hinted",
-        "description": "Made by a test",
-        "main_url": PAGE_URL,
-        "created_at": "2026-01-01T12:00:00Z",
-        "addresses": {"small.example": "192.0.2.10"},
-        "exchanges": exchanges,
-    }
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    archive = folder / "hinted.wacz"
-    run_tool(["archive", "pack", str(folder / "manifest.json"), "--out", str(archive)])
-    return archive
+    return pack_answers(folder, answers, created_at="2026-01-01T12:00:00Z")
 
 
 def load(site: Path, base: str, early_hints: str) -> dict[str, Any]:
@@ -79,17 +59,11 @@ base = "{base}"
 think_time = "{THINK_MS} ms"
 early_hints = "{early_hints}"
 """
-    (trial,) = expand(parse_plan(text, "plan.toml"), [open_site(str(site)).of_plan()])
-    for _ in range(1 + RETRIES_MAX):
-        record = run_trial(trial, str(site)).record
-        if record["outcome"] not in RETRIED:
-            break
-    assert record["outcome"] in GOOD, record["outcome_detail"]
-    return record
+    return load_planned(text, site)
 
 
-def requested_ms(record: dict[str, Any], path: str) -> list[float]:
-    """When the servers had requests for an object, after the navigation's start."""
+def list_request_times_ms(record: dict[str, Any], path: str) -> list[float]:
+    """Return the times at which the servers had requests for an object, from navigation start."""
     start_ns = record["browser"]["navigation_start_ns"]
     return [
         (each["at_ns"] - start_ns) / 1e6
@@ -104,7 +78,7 @@ def test_the_style_sheet_starts_by_the_think_time_sooner(base: str, site: Path) 
     # The page's response, and with it the style sheet's request, waits; the 103 does not. Both
     # times are after the page's own request, which a busy machine delays alike.
     after_page_ms = [
-        requested_ms(record, "style.css")[0] - requested_ms(record, "")[0]
+        list_request_times_ms(record, "style.css")[0] - list_request_times_ms(record, "")[0]
         for record in (hinted, without)
     ]
     assert RTT_MS <= after_page_ms[0] < THINK_MS
@@ -120,6 +94,6 @@ def test_the_style_sheet_starts_by_the_think_time_sooner(base: str, site: Path) 
         f"{PAGE_URL}code.js": "used",
         f"{PAGE_URL}checked.css": "revalidated",
     }
-    assert len(requested_ms(hinted, "style.css")) == 1
+    assert len(list_request_times_ms(hinted, "style.css")) == 1
     sent = [each["url"] for each in hinted["requests"] if each.get("early_hints")]
     assert sent == [PAGE_URL]

@@ -13,11 +13,10 @@ import pytest
 from loads import GOOD
 from pages import image
 from repository import ROOT
-from small_site import CAPITAL_BYTES, PAGE_URL, QUERIES, pack_small_site
+from small_site import CAPITAL_BYTES, PAGE_URL, QUERIES, Answer, pack_answers, pack_small_site
 
 from eyelevel.browser.chromium.request_scheduling import read_network_log, request_scheduling
 from eyelevel.calibration.measuring.runs import write_generated_page
-from eyelevel.lab.binary import run_tool
 from eyelevel.load.trial import TrialResult, run_trial
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.trials import Site, expand
@@ -137,37 +136,19 @@ CODED_CSS = b"h1 { color: rgb(1, 2, 3) }\n" * 100
 
 
 @pytest.fixture(scope="module")
-def coded_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compressed_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with compressed bodies, an error, a redirect and fields that need quotes."""
-    folder = tmp_path_factory.mktemp("coded")
     coded = [("content-encoding", "gzip"), ("vary", "accept-encoding")]
     odd = [("x-odd", 'a "b" $c {d} \\'), ("set-cookie", "a=1"), ("set-cookie", "b=2")]
     text = [("content-type", "text/plain")]
     answers = [
-        ("", 200, CODED_BODY, [("content-type", "text/html"), *coded, *odd]),
-        ("style.css", 200, gzip.compress(CODED_CSS), [("content-type", "text/css"), *coded]),
-        ("gone.png", 404, b"it is gone", text),
-        ("moved.png", 302, b"", [("location", "/picture.png")]),
-        ("picture.png", 200, image(120), [("content-type", "image/png")]),
+        Answer("", CODED_BODY, [("content-type", "text/html"), *coded, *odd]),
+        Answer("style.css", gzip.compress(CODED_CSS), [("content-type", "text/css"), *coded]),
+        Answer("gone.png", b"it is gone", text, 404),
+        Answer("moved.png", b"", [("location", "/picture.png")], 302),
+        Answer("picture.png", image(120), [("content-type", "image/png")]),
     ]
-    exchanges = []
-    for path, status, body, headers in answers:
-        name = path or "page"
-        (folder / name).write_bytes(body)
-        url = f"{PAGE_URL}{path}"
-        exchanges.append({"url": url, "file": name, "status": status, "headers": headers})
-    manifest = {
-        "title": "coded",
-        "description": "Made by a test",
-        "main_url": PAGE_URL,
-        "created_at": "2026-01-01T00:00:00Z",
-        "addresses": {"small.example": "192.0.2.10"},
-        "exchanges": exchanges,
-    }
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    archive = folder / "coded.wacz"
-    run_tool(["archive", "pack", str(folder / "manifest.json"), "--out", str(archive)])
-    return archive
+    return pack_answers(tmp_path_factory.mktemp("coded"), answers)
 
 
 @pytest.mark.parametrize(
@@ -180,9 +161,9 @@ def coded_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_a_recipe_sends_bodies_status_and_fields_as_recorded(
-    base: str, recipe: str, program: str, coded_site: Path, labs: None
+    base: str, recipe: str, program: str, compressed_site: Path, labs: None
 ) -> None:
-    loaded = result(coded_site, base, command_of(recipe, program))
+    loaded = result(compressed_site, base, command_of(recipe, program))
     record = loaded.record
     assert record["outcome"] in GOOD, record["outcome_detail"]
     packed = json.loads(gzip.decompress(loaded.logs[MESSAGES_FILE]))["objects"]
@@ -206,7 +187,7 @@ def test_a_recipe_sends_bodies_status_and_fields_as_recorded(
     assert ("alt-svc" in dict(fields)) == (base == "quic")
 
 
-def test_a_server_that_does_not_compress_is_not_compared(coded_site: Path, labs: None) -> None:
+def test_a_server_that_does_not_compress_is_not_compared(compressed_site: Path, labs: None) -> None:
     script = (
         'cd "$EYELEVEL_FOLDER"; cp -r "$EYELEVEL_FILES" plain; '
         "find plain -type f | while read -r file; do "
@@ -216,7 +197,7 @@ def test_a_server_that_does_not_compress_is_not_compared(coded_site: Path, labs:
     )
     command_of("nginx", "nginx")
     record = outcome(
-        coded_site, "tcp+", ["/bin/sh", "-c", f'{script} "$0"', str(RECIPES / "nginx")]
+        compressed_site, "tcp+", ["/bin/sh", "-c", f'{script} "$0"', str(RECIPES / "nginx")]
     )
     assert record["outcome"] == "different-page"
     assert record["outcome_detail"].startswith(

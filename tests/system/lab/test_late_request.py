@@ -24,7 +24,8 @@ LATE_AFTER_BYTES = 60_000
 STEP_BYTES = 1_777
 """Between the tries, so that they meet the servers in different states."""
 FEW_TRIES = 3
-"""Of one bound: a busy machine can leave more packets on their way to the path than two."""
+"""The transfers of a bound, whose median counts: a busy machine can leave more packets on their way
+to the path than two."""
 TRIES = 12
 """Of the means: bytes are counted in whole packets, and over da2gc 12 tries were 15,000 to 18,000
 over TCP and 11,840 to 16,280 over QUIC, 2,300 apart in the mean with a standard error of 500."""
@@ -73,14 +74,14 @@ def test_a_late_urgent_request_waits_for_what_a_server_may_have_unsent(
     late_bytes, most = measure_late(tmp_path, lossless("lte"), STACKS_BY_NAME[stack], FEW_TRIES)
     assert most <= UNSENT_BYTES_MAX
     # With the packets' heads, and the packets that were on their way to the path.
-    assert min(late_bytes) <= UNSENT_BYTES_MAX * 1.05 + 2 * PACKET_BYTES
+    assert statistics.median(late_bytes) <= UNSENT_BYTES_MAX * 1.05 + 2 * PACKET_BYTES
 
 
 def test_more_unsent_shows_in_the_record_and_on_the_path(tmp_path: Path) -> None:
     deep = replace(STACKS_BY_NAME["tcp+"], unsent_bytes_max=65_536)
     late_bytes, most = measure_late(tmp_path, lossless("lte"), deep, FEW_TRIES)
     assert most > 3 * UNSENT_BYTES_MAX
-    assert min(late_bytes) > UNSENT_BYTES_MAX * 1.05 + 2 * PACKET_BYTES
+    assert statistics.median(late_bytes) > UNSENT_BYTES_MAX * 1.05 + 2 * PACKET_BYTES
 
 
 @pytest.mark.full

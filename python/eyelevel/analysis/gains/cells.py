@@ -188,8 +188,8 @@ class NetworkGain(Compared):
     family: int = 1
     """The number of tests of the primary metric, on all networks, that are corrected together."""
     zero_scale: float = 0.0
-    """Of the primary metric, if nearly all loads of a stack have 0: what a log ratio of 1 is in its
-    unit; else 0."""
+    """The value of a log ratio of 1 in the primary metric's unit, if nearly all loads of a stack
+    have 0; else 0."""
     least_share: float = 0.0
     """The plan's smallest effect of interest in ms, as a share of the reference's mean; 0 without
     one."""

@@ -82,7 +82,7 @@ class Handshakes:
     protocols: str | None
     conditions: Conditions
 
-    def served(self) -> tuple[list[Served], dict[str, str]]:
+    def find_served(self) -> tuple[list[Served], dict[str, str]]:
         """Return the servers that are installed here, and how to install the others.
 
         Raises `ProbeError` if none is, or none has the protocols.
@@ -121,7 +121,7 @@ def put_side_by_side(
 
     Servers that are not installed are reported. Raises `ProbeError` if none is.
     """
-    served, missing = handshakes.served()
+    served, missing = handshakes.find_served()
     network, conditions = compose(words, read_stages), handshakes.conditions
     rows = list(_measure(served, network, config, blocks, kept, conditions))
     names = [each.name for each in served]

@@ -166,7 +166,7 @@ def _variants(
         if table.live and (refused := table.live.refusal()):
             report(("variants", index, "live"), f"the variant `{table.name}`: `live`: {refused}")
         if table.browser:
-            browser = table.browser.applied_to(parsed.browser_settings())
+            browser = table.browser.apply_to(parsed.browser_settings())
             metric = full_name(parsed.primary_metric, metric_names or ())
             for reason in _list_refused(browser, stacks, metric):
                 report(("variants", index, "browser"), f"the variant `{table.name}`: {reason}")

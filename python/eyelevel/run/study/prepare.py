@@ -90,7 +90,7 @@ def _check_measured(plan: Plan) -> JsonObject:
 def list_variant_browsers(plan: Plan) -> tuple[tuple[str, Browser], ...]:
     """Return the variants with another browser or build than the plan's, with its settings."""
     return tuple(
-        (each.name, each.browser.applied_to(plan.browser))
+        (each.name, each.browser.apply_to(plan.browser))
         for each in plan.variants
         if each.browser and (each.browser.browser or each.browser.chromium)
     )

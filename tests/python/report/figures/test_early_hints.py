@@ -9,8 +9,6 @@ from synthetic_run import metrics_of, write_run
 from eyelevel.analysis.study import read_contents
 from eyelevel.report.first_screen.changed_pages import changed
 from eyelevel.report.page import page, summary_of
-from eyelevel.store.commit import write_trial
-from eyelevel.store.directory import iterate_trials
 
 TEXT = """\
 sites = ["startup"]
@@ -28,25 +26,23 @@ PAGE, STYLE = "https://a.example/", "https://a.example/style.css"
 @pytest.fixture
 def contents(tmp_path):
     """A run whose first hinted load fetched the style sheet twice, and whose second got no 103."""
-    write_run(tmp_path / "made", text=TEXT)
-    target = tmp_path / "run"
-    target.mkdir()
-    for name in ("plan.json", "environment.json"):
-        (target / name).write_bytes((tmp_path / "made" / name).read_bytes())
-    for trial in iterate_trials(tmp_path / "made"):
-        key, more = trial.record["trial"], {}
-        if key["stack"] == "hinted":
-            asked = 2 if key["repetition"] == 1 else 1
-            requests = [sample_request(think_ms=400.0, early_hints=True)]
-            requests += [sample_request(url=STYLE, think_ms=400.0)] * asked
-            left_out = [{"url": f"{PAGE}never.css", "reason": "is `no-store`"}]
-            hints = {"hinted": [STYLE], "left_out": left_out}
-            hints["received"] = key["repetition"] != 2
-            style = {"from_early_hints": True} if key["repetition"] > 2 else {}
-            objects = [sample_object(), sample_object(url=STYLE, **style)]
-            more = {"early_hints": hints, "requests": requests, "objects": objects}
-        write_trial(target, trial.record | more, trial.frames())
-    return read_contents(target, metrics_of)
+
+    def add_hints(record):
+        key = record["trial"]
+        if key["stack"] != "hinted":
+            return {}
+        sent = 2 if key["repetition"] == 1 else 1
+        requests = [sample_request(think_ms=400.0, early_hints=True)]
+        requests += [sample_request(url=STYLE, think_ms=400.0)] * sent
+        left_out = [{"url": f"{PAGE}never.css", "reason": "is `no-store`"}]
+        hints = {"hinted": [STYLE], "left_out": left_out}
+        hints["received"] = key["repetition"] != 2
+        style = {"from_early_hints": True} if key["repetition"] > 2 else {}
+        objects = [sample_object(), sample_object(url=STYLE, **style)]
+        return {"early_hints": hints, "requests": requests, "objects": objects}
+
+    write_run(tmp_path, text=TEXT, change=add_hints)
+    return read_contents(tmp_path, metrics_of)
 
 
 def test_the_report_has_what_became_of_each_hint(contents):

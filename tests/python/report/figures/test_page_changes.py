@@ -31,18 +31,16 @@ SCRIPT = "https://a.example/script.js"
 @pytest.fixture
 def contents(tmp_path):
     """A run whose variant `pr` has a script more, which blocks rendering."""
-    write_run(tmp_path / "made", text=TEXT)
-    target = tmp_path / "run"
-    target.mkdir()
-    for name in ("plan.json", "environment.json"):
-        (target / name).write_bytes((tmp_path / "made" / name).read_bytes())
-    for trial in iterate_trials(tmp_path / "made"):
+
+    def set_objects(record):
         objects = [sample_object(url="https://a.example/", encoded_bytes=4000)]
-        if trial.record["trial"]["variant"] == "pr":
+        if record["trial"]["variant"] == "pr":
             script = {"encoded_bytes": 1500, "render_blocking": "Blocking", "in_main_frame": True}
             objects.append(sample_object(url=f"{SCRIPT}?v=7", **script))
-        write_trial(target, trial.record | {"objects": objects}, trial.frames())
-    return read_contents(target, metrics_of)
+        return {"objects": objects}
+
+    write_run(tmp_path, text=TEXT, change=set_objects)
+    return read_contents(tmp_path, metrics_of)
 
 
 def test_counts_and_names_are_of_what_only_one_variant_has(contents):
