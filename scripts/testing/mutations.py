@@ -22,11 +22,21 @@ from scripts.testing.select import ROOT
 
 TABLE = ROOT / "tests" / "mutations.toml"
 COPY = ROOT / "out" / "mutations"
+BINARY = Path("bin", "eyelevel-lab")
+"""The data plane's place in an environment."""
 
 
 def read_mutations() -> list[dict[str, Any]]:
     """Return the table's entries in its order."""
     return tomllib.loads(TABLE.read_text(encoding="utf-8"))["mutation"]
+
+
+def _list_copied() -> set[str]:
+    """Return the names of the files that an earlier run copied."""
+    done = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=COPY, capture_output=True, check=True, text=True
+    )
+    return set(filter(None, done.stdout.split("\0")))
 
 
 def make_copy() -> None:
@@ -36,6 +46,10 @@ def make_copy() -> None:
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=ROOT, capture_output=True, check=True, text=True,
     ).stdout.split("\0")  # fmt: skip
+    if not (COPY / ".git").exists():
+        subprocess.run(["git", "init", "--quiet"], cwd=COPY, check=True)
+    for name in sorted(_list_copied() - set(listed)):
+        (COPY / name).unlink(missing_ok=True)
     for name in filter(None, listed):
         source, target = ROOT / name, COPY / name
         if not source.exists():
@@ -44,11 +58,12 @@ def make_copy() -> None:
         if not target.exists() or target.read_bytes() != source.read_bytes():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
-    if not (COPY / ".git").exists():
-        subprocess.run(["git", "init", "--quiet"], cwd=COPY, check=True)
+    subprocess.run(["git", "add", "--all"], cwd=COPY, check=True)  # some tests list what git has
     environment = COPY / ".venv"
     if not environment.exists():
         shutil.copytree(Path(sys.prefix), environment, symlinks=True)
+    # An earlier run, or an earlier state of the tree, may have left another build there.
+    shutil.copy(Path(sys.prefix, BINARY), environment / BINARY)
     peers = Path("out", "peers")  # what scripts/test-peers installed: without it tests are skipped
     if (ROOT / peers).exists() and not (COPY / peers).exists():
         shutil.copytree(ROOT / peers, COPY / peers, symlinks=True)
@@ -81,7 +96,7 @@ def build_binary() -> None:
     """Build the copy's data plane into its environment."""
     command = ["cargo", "build", "--release", "--locked", "--quiet", "--package=eyelevel-lab"]
     subprocess.run(command, cwd=COPY, check=True)
-    shutil.copy(COPY / "target/release/eyelevel-lab", COPY / ".venv/bin/eyelevel-lab")
+    shutil.copy(COPY / "target/release/eyelevel-lab", COPY / ".venv" / BINARY)
 
 
 def try_mutation(mutation: dict[str, Any]) -> str:
