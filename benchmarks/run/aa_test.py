@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.shared.command import runs
 from eyelevel.analysis.stats.aa_test import REJECTED_SHARE_MAX, p_values, swap_names
-from eyelevel.analysis.study import StudyResults, read_contents
+from eyelevel.analysis.study import StudyResults, read_results
 
 PERMUTATIONS = 1000
 SEED = 2
@@ -22,19 +22,19 @@ SEED = 2
 
 def main(directory: Path) -> int:
     """Return one line per metric and network, the declared metric first."""
-    contents = read_contents(directory)
-    if len(contents.stacks) != 2:
-        print(f"{directory}: two equal stacks are asked, it has {contents.stacks}", file=sys.stderr)
+    results = read_results(directory)
+    if len(results.stacks) != 2:
+        print(f"{directory}: two equal stacks are asked, it has {results.stacks}", file=sys.stderr)
         return 1
-    kept = contents.blocks.kept
-    print(f"{kept['block'].n_unique()} of {contents.table['block'].n_unique()} blocks, "
-          f"{len(contents.sites)} sites, {PERMUTATIONS} permutations")  # fmt: skip
+    kept = results.blocks.kept
+    print(f"{kept['block'].n_unique()} of {results.table['block'].n_unique()} blocks, "
+          f"{len(results.sites)} sites, {PERMUTATIONS} permutations")  # fmt: skip
     print(f"asked: claims in at most {REJECTED_SHARE_MAX:.1%} of families, uniform p values")
     heads = f"{'claims':>7} {'uniform, p':>11} {'p of the true names':>20}"
     print(f"{'metric':28} {'network':>12} {heads}")
     shares = []
-    for metric in contents.metrics:
-        pairs = pairs_of(contents, metric)
+    for metric in results.metrics:
+        pairs = pairs_of(results, metric)
         try:
             found = swap_names(pairs, PERMUTATIONS, np.random.Generator(np.random.PCG64(SEED)))
         except ValueError as error:  # a layout that never shifts has no spread
@@ -49,14 +49,14 @@ def main(directory: Path) -> int:
     return 0
 
 
-def pairs_of(contents: StudyResults, metric: str) -> dict[str, np.ndarray]:
+def pairs_of(results: StudyResults, metric: str) -> dict[str, np.ndarray]:
     """Return the loads in pairs by network, sites x repetitions x 2, the reference's first."""
-    repetitions = contents.table["repetition"].max()
-    shape = (len(contents.sites), repetitions, len(contents.stacks))
-    pairs = {network: np.full(shape, np.nan) for network in contents.networks}
+    repetitions = results.table["repetition"].max()
+    shape = (len(results.sites), repetitions, len(results.stacks))
+    pairs = {network: np.full(shape, np.nan) for network in results.networks}
     columns = ("network", "site", "repetition", "stack", metric)
-    for network, site, repetition, stack, value in contents.blocks.kept[columns].iter_rows():
-        where = contents.sites.index(site), repetition - 1, contents.stacks.index(stack)
+    for network, site, repetition, stack, value in results.blocks.kept[columns].iter_rows():
+        where = results.sites.index(site), repetition - 1, results.stacks.index(stack)
         pairs[network][where] = np.nan if value is None else value
     return pairs
 

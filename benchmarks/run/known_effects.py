@@ -23,7 +23,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.shared.command import machine, parser_of
-from eyelevel.analysis.study import StudyResults, read_contents
+from eyelevel.analysis.study import StudyResults, read_results
 from eyelevel.base.json_types import JsonMapping
 
 BUSY_MS = 300
@@ -103,7 +103,7 @@ def _run(folder: Path, site: str, edits: Mapping[str, str], blocks: int) -> Stud
     file = folder.with_suffix(".toml")
     file.write_text(PLAN.format(site=site, blocks=blocks, variants=variants), encoding="utf-8")
     _command("run", str(file), "--out", str(folder))
-    return read_contents(folder)
+    return read_results(folder)
 
 
 def _command(*words: str) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.shared.command import machine, parser_of
 from eyelevel.analysis.claims import verdict_of
-from eyelevel.analysis.study import StudyResults, read_contents
+from eyelevel.analysis.study import StudyResults, read_results
 from eyelevel.plan.file.change import BLOCKS_MAX
 
 BUSY_MS = 60
@@ -76,9 +76,9 @@ def main() -> None:
                 blocks=asked.blocks,
             )
             began_s = time.monotonic()
-            contents = _run(folder / f"{seed}", plan)
+            results = _run(folder / f"{seed}", plan)
             seconds = time.monotonic() - began_s
-            line, is_claim = _describe(contents)
+            line, is_claim = _describe(results)
             claims += is_claim
             print(
                 f"{asked.stack} {asked.ms:+} ms, seed {seed}: {seconds:.0f} s, {line}", flush=True
@@ -112,7 +112,7 @@ def _run(folder: Path, plan: str) -> StudyResults:
     file = folder.with_suffix(".toml")
     file.write_text(plan, encoding="utf-8")
     _command("run", str(file), "--out", str(folder))
-    return read_contents(folder)
+    return read_results(folder)
 
 
 def _command(*words: str) -> None:
@@ -122,11 +122,11 @@ def _command(*words: str) -> None:
         sys.exit(f"{' '.join(words)}: {done.stderr.strip()}")
 
 
-def _describe(contents: StudyResults) -> tuple[str, bool]:
+def _describe(results: StudyResults) -> tuple[str, bool]:
     """Return the result in one line, and whether it claims a difference."""
-    (gain,) = (each for each in contents.gains if each.metric == contents.primary_metric)
-    verdict = str(verdict_of(contents, gain))
-    blocks = contents.blocks.kept["repetition"].n_unique()
+    (gain,) = (each for each in results.gains if each.metric == results.primary_metric)
+    verdict = str(verdict_of(results, gain))
+    blocks = results.blocks.kept["repetition"].n_unique()
     found = gain.gain
     line = f"{blocks} blocks, {verdict}"
     if found.value is not None and found.low is not None and found.high is not None:

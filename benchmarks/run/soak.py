@@ -109,7 +109,7 @@ def run(loads: int, folder: Path) -> tuple[list[tuple[int, dict[str, float]]], f
     began_s = time.monotonic()
     samples = []
     command = [sys.executable, "-m", "eyelevel", "run", str(plan), "--out", str(out)]
-    with (folder / "said.txt").open("wb") as said:
+    with (folder / "output.txt").open("wb") as said:
         process = subprocess.Popen(command, env=environment, stdout=said, stderr=said)
         while process.poll() is None:
             trials = out / "trials"
@@ -123,7 +123,7 @@ def run(loads: int, folder: Path) -> tuple[list[tuple[int, dict[str, float]]], f
                     print(done, samples[-1][1], file=sys.stderr, flush=True)
             time.sleep(SAMPLE_S)
     if process.returncode != 0:
-        sys.exit((folder / "said.txt").read_text(errors="replace")[-2000:])
+        sys.exit((folder / "output.txt").read_text(errors="replace")[-2000:])
     left = [path.name for path in temporary.iterdir()]
     print("left in the temporary folder:", ", ".join(left) or "nothing")
     return samples, time.monotonic() - began_s

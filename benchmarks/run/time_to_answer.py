@@ -24,7 +24,7 @@ from benchmarks.shared.command import machine, parser_of
 from benchmarks.statistics.sequential import ask_rule, blocks_of, resampled
 from eyelevel.analysis.claims import verdict_of
 from eyelevel.analysis.stats.stopping_rule import run_studies
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.plan.file.change import BLOCKS_MAX, BLOCKS_MIN, question_plan
 
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
@@ -87,9 +87,9 @@ def _ask(plan: str) -> Answer:
         began_s = time.monotonic()
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         minutes = (time.monotonic() - began_s) / 60
-        contents = read_contents(directory)
-        (gain,) = (each for each in contents.gains if each.metric == contents.primary_metric)
-        return Answer(minutes, blocks_of(directory), str(verdict_of(contents, gain)))
+        results = read_results(directory)
+        (gain,) = (each for each in results.gains if each.metric == results.primary_metric)
+        return Answer(minutes, blocks_of(directory), str(verdict_of(results, gain)))
 
 
 def _for_true_gain(found: list[Answer]) -> str:

@@ -39,7 +39,7 @@ from eyelevel.analysis.stats.stopping_rule import (
     Studies,
     run_studies,
 )
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.analysis.trials.facts import Measure
 from eyelevel.plan.file.change import BLOCKS_MAX, BLOCKS_MIN, question_plan
 from eyelevel.plan.file.parse import parse_plan
@@ -163,8 +163,8 @@ def in_a_row(blocks: Floats, scale: float, draw: np.random.Generator) -> Draw:
 
 def blocks_of(directory: Path, measured_by: Measure = measure) -> Floats:
     """The log ratio of every block that is compared, in order; of one site and comparison."""
-    contents = read_contents(directory, measured_by)
-    (cell,) = (cell for cell in contents.cells if cell.metric == contents.primary_metric)
+    results = read_results(directory, measured_by)
+    (cell,) = (cell for cell in results.cells if cell.metric == results.primary_metric)
     repetitions, values, reference = cell.loads
     log_ratios: Floats = np.log(values) - np.log(reference)
     return log_ratios[np.argsort(repetitions)]

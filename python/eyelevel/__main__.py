@@ -2,10 +2,12 @@
 
 import sys
 
-from eyelevel.cli.completion.answer import ASKED, answer_completion
+from eyelevel.cli.completion.answer import COMPLETION_COMMAND, answer_completion
 
-if sys.argv[1 : 1 + len(ASKED)] == ASKED:  # before slow imports: the user's shell is waiting
-    sys.stdout.write(answer_completion(sys.argv[1 + len(ASKED) :]))
+if (
+    sys.argv[1 : 1 + len(COMPLETION_COMMAND)] == COMPLETION_COMMAND
+):  # before slow imports: the user's shell is waiting
+    sys.stdout.write(answer_completion(sys.argv[1 + len(COMPLETION_COMMAND) :]))
     sys.exit(0)
 
 from eyelevel.cli.main import main

@@ -153,8 +153,8 @@ def cluster(disk: Path) -> None:
 def report(disk: Path) -> None:
     """The page of a run, whose text is made up."""
     report_page.page = lambda _: "page " * 1000  # type: ignore[assignment]
-    contents: Any = SimpleNamespace(declared=())
-    report_page.write_report(disk / "run", contents)
+    results: Any = SimpleNamespace(declared=())
+    report_page.write_report(disk / "run", results)
 
 
 def bundle(disk: Path) -> None:

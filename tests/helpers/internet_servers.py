@@ -83,7 +83,7 @@ def main() -> None:
     (folder / "Caddyfile").write_text(CADDY.format(folder=folder, **places))
     nginx = ["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf")]
     caddy = ["caddy", "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
-    log = (folder / "said.txt").open("wb")
+    log = (folder / "output.txt").open("wb")
     servers = [subprocess.Popen(each, stdout=log, stderr=log) for each in (nginx, caddy)]
     for address in (about["nginx"], about["caddy"]):
         wait_for(address)

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 from sample_record import sample_navigation, sample_record
 
 from eyelevel.analysis.metrics.catalogue import Measured
-from eyelevel.analysis.study import StudyResults, read_contents
+from eyelevel.analysis.study import StudyResults, read_results
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.presets import preset_text
@@ -78,7 +78,7 @@ def write_run(
 def read_run(directory: Path, *arguments: Any, **named: Any) -> StudyResults:
     """Write a run and return its results; arguments as for `write_run`."""
     write_run(directory, *arguments, **named)
-    return read_contents(directory, metrics_of)
+    return read_results(directory, metrics_of)
 
 
 def record_of(trial: Trial, load_ms: float, outcome: str = "ok") -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from synthetic_run import environment, metrics_of, record_of
 
-from eyelevel.analysis.study import StudyResults, read_contents
+from eyelevel.analysis.study import StudyResults, read_results
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.trials import Site, Trial
@@ -86,6 +86,6 @@ class SyntheticStudy:
             patch.setattr(loop, "commit_trial", self.commit)
             return run_trials(trials, archives, directory, on_progress, rule, execution)
 
-    def contents(self, directory: Path) -> StudyResults:
+    def results(self, directory: Path) -> StudyResults:
         """Return the study's results."""
-        return read_contents(directory, metrics_of)
+        return read_results(directory, metrics_of)

@@ -8,7 +8,7 @@ import levels
 from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.connections import Fetched, Timeline, Transport
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.analysis.two_runs import compare_runs
 from eyelevel.probes.analysis import analyse
 from eyelevel.probes.reading import read_files
@@ -93,7 +93,7 @@ def comparison(folder: Path) -> Path:
     for run in runs:
         run.mkdir()
         write_run(run)
-    before, now = (read_contents(run, metrics_of) for run in runs)
+    before, now = (read_results(run, metrics_of) for run in runs)
     compared = compare_runs(before, now, "speed_index_ms", 0.05)
     page = folder / "comparison.html"
     page.write_text(comparison_page("before", "now", compared), encoding="utf-8")

@@ -54,8 +54,8 @@ pub fn wait_for_stop(
     signals: Signals,
     revisit: impl Fn() + Send + 'static,
 ) {
-    let (asked, stop) = mpsc::channel();
-    let on_signal = asked.clone();
+    let (stop_sender, stop) = mpsc::channel();
+    let on_signal = stop_sender.clone();
     thread::spawn(move || {
         for line in commands.lines() {
             let Ok(line) = line else { break };
@@ -67,7 +67,7 @@ pub fn wait_for_stop(
                 }),
             }
         }
-        let _ = asked.send(());
+        let _ = stop_sender.send(());
     });
     thread::spawn(move || {
         signals.wait();

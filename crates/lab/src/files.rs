@@ -27,7 +27,7 @@ pub fn replace(
     let mut networks_taken = find_networks(addresses);
     networks_taken.extend(outer.iter().flat_map(|outer| &outer.networks_taken));
     networks_taken.insert(ends.network());
-    let told = OuterLab {
+    let outer_lab = OuterLab {
         internet: config.internet || outer.is_some_and(|outer| outer.internet),
         ipv6,
         stack: clients_stack(config, uplink).cloned(),
@@ -39,6 +39,6 @@ pub fn replace(
         String::new()
     };
     let others = uplink.map_or("", |uplink| &uplink.hosts);
-    let hosts = [&told.to_hosts_line(), LOOPBACK, &own_names, others].concat();
+    let hosts = [&outer_lab.to_hosts_line(), LOOPBACK, &own_names, others].concat();
     Ok(sandbox::isolate_files(resolv_conf, &hosts)?)
 }

@@ -1,5 +1,5 @@
 //! Connections from inside a lab to one address outside: a process that stayed outside connects, and
-//! passes the socket in. No other address can be asked for.
+//! passes the socket in. No other address can be reached.
 
 use crate::Error;
 use crate::pass::{receive, send};
@@ -14,14 +14,14 @@ use std::time::Duration;
 /// On one machine a connection takes microseconds, unless nobody accepts any more.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The end inside.
+/// The end inside of the lab.
 #[derive(Debug)]
 pub struct Dialer(Mutex<UnixStream>);
 
-/// The end outside, to be dropped inside.
+/// The end outside of the lab; the process inside drops it.
 #[derive(Debug)]
 pub struct Switchboard {
-    asked: UnixStream,
+    outside: UnixStream,
     address: SocketAddr,
 }
 
@@ -30,20 +30,20 @@ pub struct Switchboard {
 /// # Errors
 /// Where the kernel refuses a pair of sockets.
 pub fn dial_out(address: SocketAddr) -> Result<(Dialer, Switchboard), Error> {
-    let (inside, asked) =
+    let (inside, outside) =
         UnixStream::pair().map_err(|error| Error::new("make a pair of sockets", error))?;
-    let switchboard = Switchboard { asked, address };
+    let switchboard = Switchboard { outside, address };
     Ok((Dialer(Mutex::new(inside)), switchboard))
 }
 
 impl Switchboard {
-    /// Connects in a thread whenever it is asked, until the other end is closed.
+    /// Starts a thread that connects at each request, until the other end is closed.
     pub fn start(mut self) {
         thread::spawn(move || {
-            while matches!(self.asked.read(&mut [0]), Ok(1)) {
+            while matches!(self.outside.read(&mut [0]), Ok(1)) {
                 let sent = match TcpStream::connect_timeout(&self.address, CONNECT_TIMEOUT) {
-                    Ok(stream) => send(&self.asked, b"ok", Some(stream.as_fd())),
-                    Err(error) => send(&self.asked, error.to_string().as_bytes(), None),
+                    Ok(stream) => send(&self.outside, b"ok", Some(stream.as_fd())),
+                    Err(error) => send(&self.outside, error.to_string().as_bytes(), None),
                 };
                 if sent.is_err() {
                     return;
@@ -54,10 +54,10 @@ impl Switchboard {
 }
 
 impl Dialer {
-    /// A new connection; blocks until there is one.
+    /// Opens a connection; blocks until it is established.
     ///
     /// # Errors
-    /// Why there is none.
+    /// If the connection was refused, or the switchboard has ended.
     pub fn connect(&self) -> io::Result<TcpStream> {
         let mut asking = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         asking.write_all(&[1])?;

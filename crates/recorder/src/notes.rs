@@ -46,11 +46,11 @@ impl Notes {
             1 => text.clone(),
             _ => format!("{text} ({times} times)"),
         };
-        let mut told: Vec<String> = wanted.map(sentence).collect();
+        let mut sentences: Vec<String> = wanted.map(sentence).collect();
         if self.beyond > 0 {
-            told.push(format!("and {} more", self.beyond));
+            sentences.push(format!("and {} more", self.beyond));
         }
-        told
+        sentences
     }
 }
 
@@ -92,11 +92,11 @@ impl LeftOut {
     /// Lists the sentences. All refusals are included, because a hostile page could hide which
     /// servers it requested.
     pub fn list(&self, is_wanted: impl Fn(&str) -> bool, open: u64) -> Vec<String> {
-        let mut told = self.refused.list(|_| true);
-        told.extend(self.failed.list(is_wanted));
-        told.extend(self.unauthorized.list(|_| true));
-        told.extend(describe_unfinished(open));
-        told
+        let mut sentences = self.refused.list(|_| true);
+        sentences.extend(self.failed.list(is_wanted));
+        sentences.extend(self.unauthorized.list(|_| true));
+        sentences.extend(describe_unfinished(open));
+        sentences
     }
 }
 
@@ -130,10 +130,10 @@ mod tests {
         }
         notes.add("n0001".to_owned());
         assert_eq!(notes.len(), SENTENCES_MAX);
-        let told = notes.list(|_| true);
-        assert_eq!(told.len(), SENTENCES_MAX + 1);
-        assert_eq!(told[1], "n0001 (2 times)");
-        assert_eq!(told[SENTENCES_MAX], "and 5 more");
+        let sentences = notes.list(|_| true);
+        assert_eq!(sentences.len(), SENTENCES_MAX + 1);
+        assert_eq!(sentences[1], "n0001 (2 times)");
+        assert_eq!(sentences[SENTENCES_MAX], "and 5 more");
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(left_out.reason_for_nothing(1), with_the_way_out);
         assert_eq!(left_out.about("::1").unwrap(), with_the_way_out);
         left_out.refused = Notes::default();
-        let told = left_out.list(|_| true, 1);
-        assert_eq!(told, ["its answer was cut", "a stranger", unfinished]);
+        let sentences = left_out.list(|_| true, 1);
+        assert_eq!(sentences, ["its answer was cut", "a stranger", unfinished]);
     }
 }

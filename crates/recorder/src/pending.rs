@@ -83,16 +83,16 @@ fn has_controls(header: &Header) -> bool {
 /// the wire. Fields that parse differently in hyper follow in hyper's form.
 fn restore_wire_order(on_the_wire: Vec<Header>, took: Vec<Header>) -> Vec<Header> {
     let key = |header: &Header| (header.name.to_ascii_lowercase(), header.value.clone());
-    let mut untold: HashMap<(String, Bytes), usize> = HashMap::new();
+    let mut unseen: HashMap<(String, Bytes), usize> = HashMap::new();
     for header in &took {
-        *untold.entry(key(header)).or_default() += 1;
+        *unseen.entry(key(header)).or_default() += 1;
     }
-    let mut is_untold = |header: &Header| {
-        let count = untold.get_mut(&key(header)).filter(|count| **count > 0);
+    let mut is_unseen = |header: &Header| {
+        let count = unseen.get_mut(&key(header)).filter(|count| **count > 0);
         count.map(|count| *count -= 1).is_some()
     };
     let all = on_the_wire.into_iter().chain(took);
-    all.filter(|header| is_untold(header)).collect()
+    all.filter(|header| is_unseen(header)).collect()
 }
 
 /// An exchange with a pending response.

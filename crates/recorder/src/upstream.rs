@@ -263,11 +263,11 @@ async fn await_after_send<T: Send + 'static>(
     sending: impl Future<Output = T> + Send + 'static,
     has_left: oneshot::Receiver<()>,
 ) -> Option<T> {
-    let (mut tell, told) = oneshot::channel();
+    let (mut answer_sender, answer) = oneshot::channel();
     tokio::spawn(async move {
         let given_up = async {
             let _ = has_left.await;
-            tell.closed().await;
+            answer_sender.closed().await;
         };
         let answered = tokio::select! {
             biased;
@@ -275,10 +275,10 @@ async fn await_after_send<T: Send + 'static>(
             () = given_up => None,
         };
         if let Some(answered) = answered {
-            let _ = tell.send(answered); // nobody waits any more
+            let _ = answer_sender.send(answered); // nobody waits any more
         }
     });
-    told.await.ok()
+    answer.await.ok()
 }
 
 fn stream_address(stream: &TcpStream) -> IpAddr {

@@ -2,7 +2,7 @@
 
 use crate::dates::{CacheAge, Moment};
 use crate::early_hints::EarlyHints;
-use crate::live::{self, Asked, Live, LiveOptions, LiveSummary};
+use crate::live::{self, Live, LiveOptions, LiveRequest, LiveSummary};
 use crate::matcher::{Answer, Matcher, Progress, Request, Rules};
 use crate::response::{MATCH_HEADER, Reply, Responses};
 use crate::scheduler::Priority;
@@ -155,7 +155,7 @@ impl Service {
         let live = self.live.as_ref();
         let live = live.filter(|live| live.is_at(entrance.scheme, &host, port));
         let (mut reply, answer) = match live {
-            Some(live) => (ask(live, &request, head.method).await, None),
+            Some(live) => (forward_to_live(live, &request, head.method).await, None),
             None => {
                 let (reply, answer) = self.replay(&request);
                 (reply, Some(answer))
@@ -303,7 +303,7 @@ impl Service {
             url: request.url(),
             head_bytes,
             status: reply.status.as_u16(),
-            r#match: answer.map_or(live::HOW, |answer| answer.how().as_str()),
+            r#match: answer.map_or(live::LIVE_MATCH, |answer| answer.how().as_str()),
             exchange,
             nearest_url,
             difference,
@@ -317,16 +317,16 @@ impl Service {
     }
 }
 
-/// What a live build answers.
-async fn ask(live: &Live, request: &Request<'_>, method: &Method) -> Reply {
-    let asked = Asked {
+/// Returns the response of a live build.
+async fn forward_to_live(live: &Live, request: &Request<'_>, method: &Method) -> Reply {
+    let live_request = LiveRequest {
         method,
         target: request.path_and_query,
         headers: request.headers,
         body: request.body,
     };
-    let mut answer = live.answer(&asked).await;
-    let how = HeaderValue::from_static(live::HOW);
+    let mut answer = live.answer(&live_request).await;
+    let how = HeaderValue::from_static(live::LIVE_MATCH);
     answer.headers.insert(MATCH_HEADER, how);
     Reply {
         status: answer.status,
@@ -338,13 +338,13 @@ async fn ask(live: &Live, request: &Request<'_>, method: &Method) -> Reply {
     }
 }
 
-/// What is known of it with the head: a live build may send more than it says.
+/// Returns the length that is known with the head; a live build may send more.
 fn body_bytes(reply: &Reply) -> u64 {
-    let told = || {
+    let announced = || {
         let length = reply.headers.get(CONTENT_LENGTH)?.to_str().ok()?;
         length.parse().ok()
     };
-    let live = reply.stream.as_ref().and_then(|_| told());
+    let live = reply.stream.as_ref().and_then(|_| announced());
     live.unwrap_or(reply.body.len() as u64)
 }
 

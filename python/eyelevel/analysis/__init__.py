@@ -1,6 +1,6 @@
 """Analyse a study: from the records of a run to the numbers in its report.
 
-`study.read_contents` does all of it for a directory. `trials` turns each record into one row and
+`study.read_results` does all of it for a directory. `trials` turns each record into one row and
 applies post-hoc exclusions; `gains` compares the rows of the kept blocks, stack against reference,
 by site, network and metric. The verdicts build on these: `gate` for one run, `two_runs` for two,
 `claims`

@@ -92,63 +92,63 @@ class ComparisonVerdicts:
         return by_finding
 
 
-def comparison_verdicts(contents: StudyResults) -> tuple[ComparisonVerdicts, ...]:
+def comparison_verdicts(results: StudyResults) -> tuple[ComparisonVerdicts, ...]:
     """Return the primary metric's verdicts, in the order of the plan's comparisons."""
-    primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
+    primary = [gain for gain in results.gains if gain.metric == results.primary_metric]
     return tuple(
         ComparisonVerdicts(
             comparison,
-            tuple(_verdict(contents, gain) for gain in primary if gain.comparison == comparison),
+            tuple(_verdict(results, gain) for gain in primary if gain.comparison == comparison),
         )
-        for comparison in contents.comparisons
+        for comparison in results.comparisons
     )
 
 
-def headline(contents: StudyResults) -> str:
+def headline(results: StudyResults) -> str:
     """Return one line that answers the title: the first comparison's findings by network.
 
     Networks with the same finding share a clause, in the plan's order of the first of them;
     findings come before open questions.
     """
-    if not contents.cells:
-        return _why_no_answer(contents, briefly=True)
-    if contents.unfinished:
-        return f"No verdict yet: {contents.unfinished}."
-    if not contents.comparisons:
+    if not results.cells:
+        return _why_no_answer(results, briefly=True)
+    if results.unfinished:
+        return f"No verdict yet: {results.unfinished}."
+    if not results.comparisons:
         return "Only one stack was loaded, so nothing is compared."
     clauses = [
-        _format_clause(contents, gains, finding, is_first=not place)
-        for place, (finding, gains) in enumerate(_group_by_finding(contents).items())
+        _format_clause(results, gains, finding, is_first=not place)
+        for place, (finding, gains) in enumerate(_group_by_finding(results).items())
     ]
     line = "; ".join(clauses)
-    if is_first_look(contents):
+    if is_first_look(results):
         return f"{FIRST_LOOK}: {line}."
-    is_name = line.startswith(contents.comparisons[0].stack)
+    is_name = line.startswith(results.comparisons[0].stack)
     return f"{line}." if is_name else f"{line[0].upper()}{line[1:]}."
 
 
-def headline_network(contents: StudyResults) -> str:
+def headline_network(results: StudyResults) -> str:
     """Return the first network that the headline names; empty without a comparison.
 
     It has a verdict if any network has one, so that examples for readers show a finding.
     """
-    first = next(iter(_group_by_finding(contents).values()), None) if contents.comparisons else None
+    first = next(iter(_group_by_finding(results).values()), None) if results.comparisons else None
     return first[0].network if first else ""
 
 
-def _group_by_finding(contents: StudyResults) -> dict[str, list[NetworkGain]]:
+def _group_by_finding(results: StudyResults) -> dict[str, list[NetworkGain]]:
     """Group the first comparison's gains by finding, open questions last."""
     by_finding: dict[str, list[NetworkGain]] = {}
-    of = (contents.comparisons[0], contents.primary_metric)
-    for gain in contents.gains:
+    of = (results.comparisons[0], results.primary_metric)
+    for gain in results.gains:
         if (gain.comparison, gain.metric) == of:
-            by_finding.setdefault(verdict_of(contents, gain) or NO_VERDICT, []).append(gain)
+            by_finding.setdefault(verdict_of(results, gain) or NO_VERDICT, []).append(gain)
     in_order = sorted(by_finding, key=lambda finding: finding in (*UNDECIDED, NO_VERDICT))
     return {finding: by_finding[finding] for finding in in_order}
 
 
 def _format_clause(
-    contents: StudyResults, gains: Sequence[NetworkGain], finding: str, *, is_first: bool
+    results: StudyResults, gains: Sequence[NetworkGain], finding: str, *, is_first: bool
 ) -> str:
     where = f"on {_name_networks([gain.network for gain in gains])}"
     form = FINDINGS.get(finding, "{stack} against {reference} has no verdict")
@@ -158,14 +158,14 @@ def _format_clause(
     else:
         form = f"{{where}} {_LATER_CLAUSES.get(finding, form)}"
     clause = form.format(
-        **contents.comparisons[0].stated(),
+        **results.comparisons[0].stated(),
         where=where,
-        effect=_format_effect(gains, contents.smallest_effect),
+        effect=_format_effect(gains, results.smallest_effect),
     )
     if finding in CLAIMS:
         clause += f" by {_describe_sizes(gains)}"
     elif finding == "undetermined" and (reason := gains[0].gain.reason):
-        withheld = gains[0].network in contents.too_disturbed
+        withheld = gains[0].network in results.too_disturbed
         clause += f" ({briefly(reason) if withheld else reason})"
     return clause
 
@@ -207,13 +207,13 @@ def _name_networks(networks: Sequence[str]) -> str:
     return " and ".join([", ".join(networks[:-1]), networks[-1]] if networks[1:] else networks)
 
 
-def _verdict(contents: StudyResults, gain: NetworkGain) -> Verdict:
-    finding = verdict_of(contents, gain)
+def _verdict(results: StudyResults, gain: NetworkGain) -> Verdict:
+    finding = verdict_of(results, gain)
     claim = finding if finding in CLAIMS else ""
     word = _WORDS.get(finding, finding or "")
     estimate = gain.gain
     if estimate.value is None:
-        withheld = gain.network in contents.too_disturbed
+        withheld = gain.network in results.too_disturbed
         reason = briefly(estimate.reason) if withheld else estimate.reason
         return Verdict(gain.network, word or "undetermined", "", reason, "")
     interval = estimate.reason
@@ -264,21 +264,21 @@ class Answer(NamedTuple):
         return self.head + self.rest
 
 
-def answers(contents: StudyResults) -> list[Answer]:
+def answers(results: StudyResults) -> list[Answer]:
     """Return the answer's sentences; those over all networks of a plan with weights come last.
 
     An unfinished run is only described, without findings. Without a complete block, the one
     sentence says why there is none.
     """
-    if not contents.cells:
-        return [Answer(_why_no_answer(contents)), *_answers_over_networks(contents)]
-    study = (contents.gains, contents.primary_metric, len(contents.sites))
-    if contents.unfinished:
-        return [*description(*study), *_answers_over_networks(contents)]
-    found = answer(*study, contents.smallest_effect)
-    if is_first_look(contents):
+    if not results.cells:
+        return [Answer(_why_no_answer(results)), *_answers_over_networks(results)]
+    study = (results.gains, results.primary_metric, len(results.sites))
+    if results.unfinished:
+        return [*description(*study), *_answers_over_networks(results)]
+    found = answer(*study, results.smallest_effect)
+    if is_first_look(results):
         found = [_as_first_look(each) if each.claim else each for each in found]
-    return [*found, *_answers_over_networks(contents)]
+    return [*found, *_answers_over_networks(results)]
 
 
 def _as_first_look(claim: Answer) -> Answer:
@@ -295,7 +295,7 @@ def answer(
     timeouts and slow loads follow their comparison.
     """
     sentences: list[Answer] = []
-    by_comparison = _by_comparison(gains, metric)
+    by_comparison = _group_by_comparison(gains, metric)
     many = sum(map(len, by_comparison)) > SENTENCES_MAX
     for primary in by_comparison:
         # The plan's first comparison is its main question.
@@ -311,7 +311,7 @@ def answer(
 def description(gains: Sequence[NetworkGain], metric: str, sites: int) -> list[Answer]:
     """Describe an unfinished run: the numbers, without findings."""
     sentences = []
-    for primary in _by_comparison(gains, metric):
+    for primary in _group_by_comparison(gains, metric):
         comparison = primary[0].comparison
         if len(primary) > NETWORKS_NAMED_MAX:
             text = f"So far on {len(primary)} networks, {comparison}: {_describe_range(primary)}."
@@ -328,16 +328,16 @@ def description(gains: Sequence[NetworkGain], metric: str, sites: int) -> list[A
     return sentences
 
 
-def further_answers(contents: StudyResults) -> list[str]:
+def further_answers(results: StudyResults) -> list[str]:
     """Return the sentences that supplement the answer: timeouts, slow loads, weighted means."""
     sentences: list[str] = []
-    if contents.cells and not contents.unfinished:
-        for primary in _by_comparison(contents.gains, contents.primary_metric):
+    if results.cells and not results.unfinished:
+        for primary in _group_by_comparison(results.gains, results.primary_metric):
             sentences += [*_timeout_sentences(primary), *_slow_sentences(primary)]
-    return [*sentences, *map(str, _answers_over_networks(contents))]
+    return [*sentences, *map(str, _answers_over_networks(results))]
 
 
-def _by_comparison(gains: Sequence[NetworkGain], metric: str) -> list[list[NetworkGain]]:
+def _group_by_comparison(gains: Sequence[NetworkGain], metric: str) -> list[list[NetworkGain]]:
     """Group the metric's gains by comparison, in order of appearance."""
     of_pair: dict[object, list[NetworkGain]] = {}
     for gain in gains:
@@ -507,18 +507,18 @@ def _join(parts: Sequence[str]) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _why_no_answer(contents: StudyResults, *, briefly: bool = False) -> str:
+def _why_no_answer(results: StudyResults, *, briefly: bool = False) -> str:
     """Return a sentence on why nothing could be compared: the outcome that most excluded loads had.
 
     `briefly` shortens the reason of a busy machine.
     """
-    if contents.too_disturbed:
-        network, reason = next(iter(contents.too_disturbed.items()))
+    if results.too_disturbed:
+        network, reason = next(iter(results.too_disturbed.items()))
         if briefly:
             reason = starvation.briefly(reason)
         return f"There is no answer. On {network}, {reason}."
     nothing = "No block is complete yet, so there is nothing to compare"
-    failed = contents.table.filter(pl.col("outcome").is_in(EXCLUDING))
+    failed = results.table.filter(pl.col("outcome").is_in(EXCLUDING))
     if not failed.height:
         return f"{nothing}."
     (outcome, count), *_ = (
@@ -530,21 +530,19 @@ def _why_no_answer(contents: StudyResults, *, briefly: bool = False) -> str:
     details = failed.filter(pl.col("outcome") == outcome)["outcome_detail"]
     detail, often = Counter(details.to_list()).most_common(1)[0]
     which = "" if often == count else "one of them: "
-    loads = contents.table.height
+    loads = results.table.height
     return f"{nothing}: {count} of {loads} loads ended as {outcome}: {which}{detail.rstrip('.')}."
 
 
-def _answers_over_networks(contents: StudyResults) -> list[Answer]:
+def _answers_over_networks(results: StudyResults) -> list[Answer]:
     """Return one sentence per comparison on its weighted gain; empty if the plan has no weights."""
-    weights, metric = contents.plan.weights, contents.primary_metric
+    weights, metric = results.plan.weights, results.primary_metric
     if not weights:
         return []
     sentences = []
-    for comparison in contents.comparisons:
+    for comparison in results.comparisons:
         gains = [
-            gain
-            for gain in contents.gains
-            if (gain.comparison, gain.metric) == (comparison, metric)
+            gain for gain in results.gains if (gain.comparison, gain.metric) == (comparison, metric)
         ]
         mean = weight_gains(gains, weights)
         if mean.value is None or mean.low is None:
@@ -552,7 +550,7 @@ def _answers_over_networks(contents: StudyResults) -> list[Answer]:
         else:
             reach = f"95{NO_BREAK}% interval {format_change_interval(mean)}"
             answer_text = f"{format_change(mean.value)} ({reach})"
-        opening = "So far over" if contents.unfinished else "Over"
+        opening = "So far over" if results.unfinished else "Over"
         text = f"{opening} all networks, weighted, {comparison}: {answer_text}."
         sentences.append(Answer(text))
     return sentences

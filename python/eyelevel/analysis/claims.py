@@ -31,78 +31,78 @@ FIRST_LOOK_BLOCKS = 6
 found, so that they are overestimates."""
 
 
-def count_blocks(contents: StudyResults) -> int:
+def count_blocks(results: StudyResults) -> int:
     """Return the fewest blocks that a gain of the primary metric rests on.
 
     The planned number does not do: a network may have lost half of its blocks.
     """
-    primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
+    primary = [gain for gain in results.gains if gain.metric == results.primary_metric]
     counts = [gain.gain.n for gain in primary if gain.gain.determined]
-    return min(counts, default=contents.plan.blocks)
+    return min(counts, default=results.plan.blocks)
 
 
-def count_pairs(contents: StudyResults) -> tuple[int, int]:
+def count_pairs(results: StudyResults) -> tuple[int, int]:
     """Return the fewest and the most blocks of a site on a network, of the primary metric.
 
     A repetition counts as long as one site has a block in it (`count_blocks`), so that a site may
     have fewer. Networks without an answer are left out.
     """
-    primary = contents.primary_metric
+    primary = results.primary_metric
     pairs = {
         (cell.network, cell.comparison, cell.site): cell.pairs
-        for cell in contents.cells
+        for cell in results.cells
         if cell.metric == primary
     }
     counts = [
         pairs.get((gain.network, gain.comparison, site), 0)
-        for gain in contents.gains
-        if gain.metric == primary and gain.network not in contents.too_disturbed
-        for site in contents.sites
+        for gain in results.gains
+        if gain.metric == primary and gain.network not in results.too_disturbed
+        for site in results.sites
     ]
-    planned = contents.plan.blocks
+    planned = results.plan.blocks
     return min(counts, default=planned), max(counts, default=planned)
 
 
-def is_first_look(contents: StudyResults) -> bool:
+def is_first_look(results: StudyResults) -> bool:
     """Return whether a run has too few blocks for unqualified claims (FIRST_LOOK_BLOCKS)."""
-    return count_blocks(contents) < FIRST_LOOK_BLOCKS
+    return count_blocks(results) < FIRST_LOOK_BLOCKS
 
 
-def find_undecided(contents: StudyResults) -> list[NetworkGain]:
+def find_undecided(results: StudyResults) -> list[NetworkGain]:
     """Return the primary metric's gains whose verdict is open or absent."""
-    primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
-    return [gain for gain in primary if (verdict_of(contents, gain) or UNDECIDED[0]) in UNDECIDED]
+    primary = [gain for gain in results.gains if gain.metric == results.primary_metric]
+    return [gain for gain in primary if (verdict_of(results, gain) or UNDECIDED[0]) in UNDECIDED]
 
 
-def find_worse(contents: StudyResults) -> list[tuple[NetworkGain, str]]:
+def find_worse(results: StudyResults) -> list[tuple[NetworkGain, str]]:
     """Return the gains whose verdict calls the stack worse than its reference, each with it."""
-    found = [(gain, verdict_of(contents, gain)) for gain in contents.gains]
+    found = [(gain, verdict_of(results, gain)) for gain in results.gains]
     return [(gain, how) for gain, how in found if how is not None and how in WORSE]
 
 
-def verdict_of(contents: StudyResults, gain: NetworkGain) -> str | None:
+def verdict_of(results: StudyResults, gain: NetworkGain) -> str | None:
     """Return the verdict on a gain, or None.
 
     There is none for an unfinished run, for descriptive metrics, and for sites that were chosen
     post hoc.
     """
-    if contents.unfinished or contents.sites_chosen or gain.metric != contents.primary_metric:
+    if results.unfinished or results.sites_chosen or gain.metric != results.primary_metric:
         return None
-    return verdict(gain, contents.smallest_effect)
+    return verdict(gain, results.smallest_effect)
 
 
-def no_verdict_because(contents: StudyResults, gain: NetworkGain) -> str | None:
+def no_verdict_because(results: StudyResults, gain: NetworkGain) -> str | None:
     """Return why a gain has no verdict; None if it has one."""
-    if contents.unfinished:
-        return f"the run is not complete: {contents.unfinished}"
-    if contents.sites_chosen:
+    if results.unfinished:
+        return f"the run is not complete: {results.unfinished}"
+    if results.sites_chosen:
         return "its sites were chosen after the run"
-    return None if gain.metric == contents.primary_metric else "only the primary metric has one"
+    return None if gain.metric == results.primary_metric else "only the primary metric has one"
 
 
-def is_claimed(contents: StudyResults, gain: NetworkGain) -> bool:
+def is_claimed(results: StudyResults, gain: NetworkGain) -> bool:
     """Return whether a gain's verdict is faster or slower, as its wording and colour may show."""
-    return verdict_of(contents, gain) in CLAIMS
+    return verdict_of(results, gain) in CLAIMS
 
 
 SIGNIFICANCE_LEVEL = 0.05
@@ -190,14 +190,14 @@ class Undecided(Compared):
         }
 
 
-def estimate_needed(contents: StudyResults) -> list[Undecided]:
+def estimate_needed(results: StudyResults) -> list[Undecided]:
     """Return the open comparisons of a finished study that may stop early; empty for any other."""
-    nothing_claimed = contents.unfinished or contents.sites_chosen
-    if not contents.may_stop or nothing_claimed or not contents.blocks.kept.height:
+    nothing_claimed = results.unfinished or results.sites_chosen
+    if not results.may_stop or nothing_claimed or not results.blocks.kept.height:
         return []
-    rule, minutes = rule_of(contents.plan), _block_minutes(contents.table)
+    rule, minutes = rule_of(results.plan), _block_minutes(results.table)
     found = []
-    for gain in find_undecided(contents):
+    for gain in find_undecided(results):
         blocks = estimate_blocks_needed(gain, rule)
         more = None if blocks is None else blocks - gain.gain.n
         time = None if more is None else more * minutes[gain.network]

@@ -43,33 +43,33 @@ def twins(plan: Plan) -> dict[str, str | None]:
     }
 
 
-def harms(contents: StudyResults) -> list[Harm]:
+def harms(results: StudyResults) -> list[Harm]:
     """Return the harm over sites, by network with a twin, stack and metric.
 
     It is the gain of the loads without cross traffic against those with it
     (`eyelevel.analysis.gains.cells`), seen from the other side.
     """
     harms_found = []
-    for network, alone in twins(contents.plan).items():
+    for network, alone in twins(results.plan).items():
         if alone is None:
             continue
-        for stack in contents.stacks:
-            rows = _pair_loads(contents.blocks.kept, network, alone, stack)
-            cells = compare_cells(rows, contents.metrics, [Comparison(*TWINS)])
-            planned = [(network, *TWINS, metric) for metric in contents.metrics]
+        for stack in results.stacks:
+            rows = _pair_loads(results.blocks.kept, network, alone, stack)
+            cells = compare_cells(rows, results.metrics, [Comparison(*TWINS)])
+            planned = [(network, *TWINS, metric) for metric in results.metrics]
             harms_found += [
                 Harm(network, alone, stack, gain.metric, harm_of_gain(gain.gain))
-                for gain in network_gains(cells, contents.sites, planned)
+                for gain in network_gains(cells, results.sites, planned)
             ]
     return harms_found
 
 
-def flows_of(contents: StudyResults) -> list[JsonObject]:
+def flows_of(results: StudyResults) -> list[JsonObject]:
     """Return medians over the counted loads, by network with cross traffic and by stack."""
     flows = []
-    for network in twins(contents.plan):
-        for stack in contents.stacks:
-            loads = contents.blocks.kept.filter(network=network, stack=stack)
+    for network in twins(results.plan):
+        for stack in results.stacks:
+            loads = results.blocks.kept.filter(network=network, stack=stack)
             records = [json.loads(text) for text in loads["cross_traffic"].drop_nulls()]
             if records:
                 flows.append({"network": network, "stack": stack, **_medians(records)})

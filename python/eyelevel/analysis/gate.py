@@ -163,21 +163,21 @@ def questions(
     ]
 
 
-def pair_loads(question: Question, contents: StudyResults) -> tuple[Floats, Floats, list[float]]:
+def pair_loads(question: Question, results: StudyResults) -> tuple[Floats, Floats, list[float]]:
     """Return both stacks' loads as `loads_of` does, and the least value of a timeout by site."""
     condition = question.condition
     assert condition.reference is not None
     values, reference = (
-        loads_of(question, stack, contents) for stack in (condition.stack, condition.reference)
+        loads_of(question, stack, results) for stack in (condition.stack, condition.reference)
     )
-    selection = question.network, condition.metric, contents.sites
-    return values, reference, limits_by_site(contents.blocks.kept, *selection)
+    selection = question.network, condition.metric, results.sites
+    return values, reference, limits_by_site(results.blocks.kept, *selection)
 
 
-def loads_of(question: Question, stack: str, contents: StudyResults) -> Floats:
+def loads_of(question: Question, stack: str, results: StudyResults) -> Floats:
     """Return sites x repetitions of the kept blocks: NaN for no load, infinity for a timeout."""
-    sites = contents.sites if question.site is None else [question.site]
-    kept = contents.blocks.kept
+    sites = results.sites if question.site is None else [question.site]
+    kept = results.blocks.kept
     return loads_by_repetition(kept, question.network, stack, question.condition.metric, sites)
 
 
@@ -211,7 +211,7 @@ class Verdict:
         return asdict(self) | {"estimate": self.estimate.as_json()}
 
 
-def evaluate(conditions: Sequence[Condition], contents: StudyResults) -> list[Verdict]:
+def evaluate(conditions: Sequence[Condition], results: StudyResults) -> list[Verdict]:
     """Return one verdict per question; all intervals hold together in 95 % of runs.
 
     The questions are one family, corrected by Bonferroni (Dunn, JASA 56, 1961): neither a false
@@ -219,30 +219,30 @@ def evaluate(conditions: Sequence[Condition], contents: StudyResults) -> list[Ve
     decides. Holm's steps reject more, but their intervals end at the limit itself if they reject
     (Strassburger and Bretz, Statistics in Medicine 27, 2008).
     """
-    contents = _with_metrics(contents, [each.metric for each in conditions])
-    asked_for = questions(conditions, contents.networks, contents.sites)
-    confidence = family_confidence(len(asked_for))
+    results = _with_metrics(results, [each.metric for each in conditions])
+    family = questions(conditions, results.networks, results.sites)
+    confidence = family_confidence(len(family))
     verdicts = [
-        _of_two(question, contents, confidence)
+        _of_two(question, results, confidence)
         if question.site is None
-        else _of_one(question, question.site, contents, confidence)
-        for question in asked_for
+        else _of_one(question, question.site, results, confidence)
+        for question in family
     ]
-    return unless_unfinished(verdicts, contents)
+    return withhold_if_unfinished(verdicts, results)
 
 
-def _with_metrics(contents: StudyResults, metrics: Sequence[str]) -> StudyResults:
+def _with_metrics(results: StudyResults, metrics: Sequence[str]) -> StudyResults:
     """Return the results with a column for each metric: a page's own may be one that no load
     has."""
-    kept = contents.blocks.kept
+    kept = results.blocks.kept
     absent = [name for name in metrics if name not in kept.columns]
     if not absent:
-        return contents
+        return results
     empty = [pl.lit(None, pl.Float64).alias(name) for name in absent]
-    return replace(contents, blocks=replace(contents.blocks, kept=kept.with_columns(empty)))
+    return replace(results, blocks=replace(results.blocks, kept=kept.with_columns(empty)))
 
 
-def unless_unfinished(verdicts: Sequence[AnyVerdict], *runs: StudyResults) -> list[AnyVerdict]:
+def withhold_if_unfinished(verdicts: Sequence[AnyVerdict], *runs: StudyResults) -> list[AnyVerdict]:
     """Replace all verdicts by "no verdict", with the reason, if one of `runs` is incomplete."""
     if not (because := next((run.unfinished for run in runs if run.unfinished), "")):
         return list(verdicts)
@@ -273,24 +273,24 @@ def decide(estimate: Estimate, limit: float, above: bool = True) -> GateStatus:
     return "inconclusive"
 
 
-def _decide_complete(estimate: Estimate, condition: Condition, contents: StudyResults) -> Status:
+def _decide_complete(estimate: Estimate, condition: Condition, results: StudyResults) -> Status:
     """Return the status of a condition; "no verdict" for an incomplete run."""
-    if contents.unfinished:
+    if results.unfinished:
         return "no verdict"
     return decide(estimate, condition.limit, condition.above)
 
 
-def _of_two(question: Question, contents: StudyResults, confidence: float) -> Verdict:
+def _of_two(question: Question, results: StudyResults, confidence: float) -> Verdict:
     condition, note = question.condition, ""
-    values, reference, limits = pair_loads(question, contents)
-    horizon = horizon_of(contents.plan) if contents.may_stop else None
+    values, reference, limits = pair_loads(question, results)
+    horizon = horizon_of(results.plan) if results.may_stop else None
     if condition.quantile is None:
-        loads, pool = (values, reference, limits), pool_of(question, contents)
+        loads, pool = (values, reference, limits), pool_of(question, results)
         estimate, late = compute_bounded_gain(loads, confidence, horizon, pool)
         note = format_timeouts((late, ""))
     else:
         estimate = quantile_gain(values, reference, condition.quantile, confidence)
-    status, needed = _decide_complete(estimate, condition, contents), None
+    status, needed = _decide_complete(estimate, condition, results), None
     if status == "inconclusive":
         needed = _blocks_of_two(estimate, condition, confidence, horizon)
         if needed is None and estimate.standard_error is not None:
@@ -299,19 +299,19 @@ def _of_two(question: Question, contents: StudyResults, confidence: float) -> Ve
         f"{_subject(question)} is {format_change(estimate)} against {condition.reference}; "
         f"the limit is {format_percent(abs(condition.limit), signed=False)} "
         f"{'worse' if condition.above else 'better'}{note}"
-        f"{explain_inconclusive(status, estimate, needed, may_stop=contents.may_stop)}"
+        f"{explain_inconclusive(status, estimate, needed, may_stop=results.may_stop)}"
     )
     name = f"{condition.text} [{question.network}]"
     return Verdict(name, status, message, estimate, condition.limit, confidence, needed)
 
 
-def pool_of(question: Question, contents: StudyResults) -> Pool | None:
+def pool_of(question: Question, results: StudyResults) -> Pool | None:
     """Return the pool of both stacks; None if they have none, or if the study may stop early."""
     condition = question.condition
-    if contents.may_stop or condition.reference is None:
+    if results.may_stop or condition.reference is None:
         return None
-    kept = contents.blocks.kept.filter(network=question.network)
-    pools = pools_of(kept, [condition.metric], contents.sites)
+    kept = results.blocks.kept.filter(network=question.network)
+    pools = pools_of(kept, [condition.metric], results.sites)
     return pool_for(pools, question.network, condition.stack, condition.reference, condition.metric)
 
 
@@ -333,20 +333,20 @@ def _blocks_of_two(
     return blocks_to_decide(error, distance, share, confidence)
 
 
-def _of_one(question: Question, site: str, contents: StudyResults, confidence: float) -> Verdict:
+def _of_one(question: Question, site: str, results: StudyResults, confidence: float) -> Verdict:
     condition = question.condition
     assert condition.quantile is not None
-    (row,) = loads_of(question, condition.stack, contents)
+    (row,) = loads_of(question, condition.stack, results)
     loads = row[~np.isnan(row)]
     estimate = quantile_interval(loads, condition.quantile, confidence)
-    status, needed = _decide_complete(estimate, condition, contents), None
+    status, needed = _decide_complete(estimate, condition, results), None
     if status == "inconclusive" and len(loads):
         below = float((loads < condition.limit).mean())
         needed = blocks_to_bound(condition.quantile, below, confidence)
 
     def amount(value: float) -> str:
         if condition.metric.endswith("_ms"):
-            return format_ms(value, contents.limit_ms / 1000)
+            return format_ms(value, results.limit_ms / 1000)
         return f"{value:g}"
 
     bounds = estimate.reason

@@ -510,8 +510,8 @@ def series_of(log: DirectionLog) -> Series:
         ),
         arrived_mbit_s=rate(log.arrived_s, log.arrived_bytes),
         departed_mbit_s=rate(log.departed_s, log.departed_bytes),
-        delay_ms_p50=_by_bin(log, edges, lambda values: float(np.median(values))),
-        delay_ms_max=_by_bin(log, edges, lambda values: float(values.max())),
+        delay_ms_p50=_aggregate_by_bin(log, edges, lambda values: float(np.median(values))),
+        delay_ms_max=_aggregate_by_bin(log, edges, lambda values: float(values.max())),
         dropped=np.histogram(log.dropped_s, edges)[0],
     )
 
@@ -529,7 +529,7 @@ def capacity_bytes(capacity: Capacity, at_s: Values) -> Values:
     return gathered[piece] + np.maximum(at_s - starts[piece], 0.0) * rates[piece]
 
 
-def _by_bin(log: DirectionLog, edges: Values, what: Callable[[Values], float]) -> Values:
+def _aggregate_by_bin(log: DirectionLog, edges: Values, what: Callable[[Values], float]) -> Values:
     values = np.full(len(edges) - 1, np.nan)
     if not len(log.departed_s):
         return values

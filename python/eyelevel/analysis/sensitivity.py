@@ -68,14 +68,14 @@ def error_of_network(gains: Sequence[NetworkGain], network: str) -> NetworkError
     )
 
 
-def sensitivities(contents: StudyResults) -> list[Sensitivity]:
+def sensitivities(results: StudyResults) -> list[Sensitivity]:
     """Return each network's sensitivity; empty for a study that may stop early.
 
     Such a study continues until it decides.
     """
-    if contents.may_stop:
+    if results.may_stop:
         return []
-    gains = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
+    gains = [gain for gain in results.gains if gain.metric == results.primary_metric]
     family = max((gain.family for gain in gains), default=1)
-    errors = [(network, error_of_network(gains, network)) for network in contents.networks]
+    errors = [(network, error_of_network(gains, network)) for network in results.networks]
     return [Sensitivity(network, each.effect(family)) for network, each in errors if each]

@@ -375,7 +375,7 @@ def _select_planned(facts: pl.DataFrame, stored: StoredPlan) -> pl.DataFrame:
     return facts.join(list_planned_hashes(stored), on="hash", how="semi", maintain_order="left")
 
 
-def read_contents(
+def read_results(
     directory: Path,
     measured_by: Measure = measure,
     processes: int = 1,
@@ -448,7 +448,7 @@ def read_contents(
             stopped,
             lambda last: blocks_until(facts, whole_plan, last, ends).kept,
         )
-    gains = [_unless_disturbed(gain, too_disturbed) for gain in gains]
+    gains = [_withhold_if_disturbed(gain, too_disturbed) for gain in gains]
     return StudyResults(
         directory=directory,
         plan=plan,
@@ -478,7 +478,7 @@ def read_contents(
     )
 
 
-def _unless_disturbed(gain: NetworkGain, reasons: Mapping[str, str]) -> NetworkGain:
+def _withhold_if_disturbed(gain: NetworkGain, reasons: Mapping[str, str]) -> NetworkGain:
     """Return the gain, or an undetermined one if `reasons` has its network."""
     if (reason := reasons.get(gain.network)) is None:
         return gain

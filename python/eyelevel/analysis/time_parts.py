@@ -160,7 +160,9 @@ def _parts(
     known: pl.DataFrame,
     interval: _Interval,
 ) -> NetworkParts:
-    x, r = (_by_site(known, [f"{name}{side}" for name in divided.times]) for side in ("", "_r"))
+    x, r = (
+        _values_by_site(known, [f"{name}{side}" for name in divided.times]) for side in ("", "_r")
+    )
     parts = {name: _part(x[at], r[at], interval) for at, name in enumerate(divided.times)}
     absent = set(own["site"]) - set(known["site"])
     of_two = 0
@@ -189,7 +191,7 @@ def _part(x: Floats, r: Floats, interval: _Interval) -> TimePart:
     return TimePart(mean, mean_reference, difference)
 
 
-def _by_site(known: pl.DataFrame, columns: Sequence[str]) -> Floats:
+def _values_by_site(known: pl.DataFrame, columns: Sequence[str]) -> Floats:
     """Return columns x sites x repetitions; not-a-number if there is no block."""
     (sites, row), (repetitions, column) = (
         np.unique(known[name].to_numpy(), return_inverse=True) for name in ("site", "repetition")

@@ -25,7 +25,7 @@ from eyelevel.analysis.gate import (
     family_confidence,
     format_change,
     format_timeouts,
-    unless_unfinished,
+    withhold_if_unfinished,
 )
 from eyelevel.analysis.stats.estimate import CONFIDENCE, Estimate, undetermined
 from eyelevel.analysis.stats.gain_change import GainChange, gain_change
@@ -262,7 +262,7 @@ def _compare(
     if old.may_stop or new.may_stop:
         horizons = horizon_of(old.plan), horizon_of(new.plan)
     for question in questions:
-        before, now = (_loads(run, question, metric, sites) for run in (old, new))
+        before, now = (_select_loads(run, question, metric, sites) for run in (old, new))
         found = gain_change(before, now, confidence, horizons)
         if question.unanswerable:
             found = _without_interval(found, question.unanswerable)
@@ -287,11 +287,13 @@ def _compare(
             gain_now=found.now,
         )
         verdicts.append(verdict)
-    decided = unless_unfinished(verdicts, old, new)
+    decided = withhold_if_unfinished(verdicts, old, new)
     return RunComparison(metric, tuple(decided), tuple(run_differences(old, new)))
 
 
-def _loads(run: StudyResults, question: RunQuestion, metric: str, sites: Sequence[str]) -> Loads:
+def _select_loads(
+    run: StudyResults, question: RunQuestion, metric: str, sites: Sequence[str]
+) -> Loads:
     """Return the loads of the stack and its reference, or those of the stack alone.
 
     The reference counts as 1 if the question has no answer.

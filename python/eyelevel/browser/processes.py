@@ -39,7 +39,7 @@ from eyelevel.lab.confinement import (
     confine,
     hand_over,
     is_unsafe,
-    where_it_is_seen,
+    path_in_view,
 )
 from eyelevel.store.disk import lock_folder, remove_orphans
 
@@ -362,7 +362,7 @@ class BrowserProgram(ABC):
         readable = (*beside_the_system(command[0]), *self._readable)
         descriptors = max(pipes, default=2) - 2
         prefix = confine(self._prefix, [self.profile], readable, descriptors)
-        command = [*prefix, where_it_is_seen(command[0]), *command[1:]]
+        command = [*prefix, path_in_view(command[0]), *command[1:]]
         hand_over(self.profile)
         log = move_high(os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
         try:

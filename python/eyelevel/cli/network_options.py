@@ -16,7 +16,7 @@ from eyelevel.plan.networks.compose import DEFAULT_NETWORK, NetworkWords
 from eyelevel.plan.networks.origin_rtt import RECORDED, OriginRtts, origin_rtts, own_rtt_of_word
 
 # Help and metavar of each option, by field of NetworkWords.
-_SAID = {
+_OPTION_TEXTS = {
     "network": (
         "A network from `eyelevel list networks`, or das-RATE-RTT. With none of these options "
         "it is {default}.",
@@ -81,7 +81,7 @@ def with_network_options(
 
 
 def _parameter(name: str, default: str) -> inspect.Parameter:
-    help_text, stands_for = _SAID[name]
+    help_text, stands_for = _OPTION_TEXTS[name]
     help_text = help_text.format(default=default)
     option = typer.Option(f"--{name.replace('_', '-')}", help=help_text, metavar=stands_for)
     return inspect.Parameter(

@@ -84,14 +84,14 @@ class LogLines:
 
     def __init__(self, screen: Screen, clock: Callable[[], float] = time.monotonic) -> None:
         self._screen, self._clock = screen, clock
-        self._said_s = clock()
+        self._last_line_s = clock()
 
     def tell(self, *parts: str, last: bool = False) -> None:
         """Log progress; empty parts are skipped, and with `last` the line is always printed."""
         now_s = self._clock()
-        is_due = last or now_s - self._said_s >= LOG_LINE_EVERY_S
+        is_due = last or now_s - self._last_line_s >= LOG_LINE_EVERY_S
         if is_due and not self._screen.is_terminal:
-            self._said_s = now_s
+            self._last_line_s = now_s
             say(self._screen, ", ".join(part for part in parts if part))
 
 

@@ -70,8 +70,8 @@ def _unreachable_error(address: str, error: Exception) -> ClusterError:
             why = "the connection was refused, so none runs there"
         case socket.gaierror() | OverflowError():
             why = "there is no such address"
-        case OSError(errno=int(), strerror=str(said)):
-            why = said[0].lower() + said[1:]
+        case OSError(errno=int(), strerror=str(text)):
+            why = text[0].lower() + text[1:]
         case _:
             why = f"nobody answered within {CONNECT_S:g} s"
     return ClusterError(

@@ -153,7 +153,7 @@ class Presence:
     ) -> None:
         self._address, self._report, self._now_s = address, report, now_s
         self._alone_since_s = now_s()
-        self._is_told = False
+        self._is_reported = False
         self._whole: set[str] = set()
         self._part_since_s: dict[str, float] = {}
 
@@ -162,7 +162,7 @@ class Presence:
         self._see_parts(slots)
         machines = {SlotName.of(slot).machine for slot in slots}
         if machines - set(refused):
-            self._alone_since_s, self._is_told = self._now_s(), False
+            self._alone_since_s, self._is_reported = self._now_s(), False
         elif machines:
             self._tell(f"all {len(machines)} machines that joined were refused; waiting for others")
         elif self._now_s() - self._alone_since_s > NOBODY_S:
@@ -191,6 +191,6 @@ class Presence:
                 )
 
     def _tell(self, line: str) -> None:
-        if not self._is_told:
-            self._is_told = True
+        if not self._is_reported:
+            self._is_reported = True
             self._report(line)

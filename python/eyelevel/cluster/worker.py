@@ -61,7 +61,7 @@ class Backoff:
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
-        self._said = ""
+        self._last_line = ""
         self._pause_s = PAUSE_S_FIRST
 
     def pause_after(self, line: str, lasted_s: float = 0.0) -> float:
@@ -70,10 +70,10 @@ class Backoff:
         `line` is the reason to report; "" if it was reported elsewhere.
         """
         if lasted_s >= LASTED_S:
-            self._said, self._pause_s = "", PAUSE_S_FIRST
-        if line and line != self._said:
+            self._last_line, self._pause_s = "", PAUSE_S_FIRST
+        if line and line != self._last_line:
             self._report(f"{line}; trying again")
-        pause_s, self._said = self._pause_s, line
+        pause_s, self._last_line = self._pause_s, line
         self._pause_s = min(2 * pause_s, PAUSE_S_MAX)
         return pause_s
 
@@ -109,7 +109,7 @@ class SchedulerAddress:
         """
         self._where, self._machine, self._credentials = where, machine, credentials
         self._is_trusted, self._report = is_trusted, report
-        self._said = ""
+        self._last_line = ""
         if _BARE_ADDRESS.fullmatch(where) and not Path(where).exists():
             raise ClusterError(
                 f"finding the scheduler {where}: there is no such file, and an address says how it "
@@ -144,11 +144,11 @@ class SchedulerAddress:
             line = str(error)
             if not Path(self._where).exists():
                 line = f"waiting for a run that writes {self._where}"
-            if line != self._said:
+            if line != self._last_line:
                 self._report(f"{line}; trying again")
-            self._said = line
+            self._last_line = line
             return None
-        self._said = ""
+        self._last_line = ""
         return found
 
     def close(self) -> None:

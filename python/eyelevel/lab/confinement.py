@@ -119,7 +119,7 @@ def beside_the_system(program: str) -> tuple[Path, ...]:
     return (folder,)
 
 
-def where_it_is_seen(program: str) -> str:
+def path_in_view(program: str) -> str:
     """Return the program's path in the confined view, where links to other places do not exist."""
     seen = is_unsafe() or _is_of_system(Path(program).absolute())
     return program if seen else str(Path(program).resolve())

@@ -20,7 +20,7 @@ LISTEN_TIMEOUT_S = 10.0
 END_TIMEOUT_S = 2.0
 ERROR_BYTES_MAX = 2000
 PORT = 443
-SAID = "said.txt"
+OUTPUT_FILE = "output.txt"
 ANSWERS = "answers.tsv"
 FIELDS = "fields.tsv"
 SITE = "recorded"
@@ -100,7 +100,7 @@ def _run_server(server: ExternalServer, place: Place, lab: Lab, stack: Stack) ->
     command, paths = _make_absolute(server.command)
     readable = (place.folder, *paths, *map(_require_path, server.paths))
     work = place.folder / WORK
-    with (place.folder / SAID).open("wb") as output:
+    with (place.folder / OUTPUT_FILE).open("wb") as output:
         process = subprocess.Popen(
             [*confine(lab.external_server_prefix, [work], readable), *command],
             env={**place.environment, "EYELEVEL_HTTP_VERSION": stack.http_version},
@@ -152,7 +152,7 @@ def _require_path(path: str) -> Path:
 def _await_listener(
     process: subprocess.Popen[bytes], place: Place, command: Sequence[str], *, over_quic: bool
 ) -> None:
-    output = place.folder / SAID
+    output = place.folder / OUTPUT_FILE
     outside = Path("/proc/self/ns/net").readlink()
     entered = Path(f"/proc/{process.pid}")
     deadline = time.monotonic() + LISTEN_TIMEOUT_S

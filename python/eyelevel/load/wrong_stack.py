@@ -85,7 +85,7 @@ def _wrong_over_tcp(stack: Stack, in_force: JsonMapping) -> str:
     """
     if not stack.is_ours:
         return ""
-    wanted = _of_transport(stack)
+    wanted = _expected_of_transport(stack)
     wanted["congestion_control"] = controller = tcp_controller(stack.congestion_control)
     for name, value in wanted.items():
         if name == "initial_window_packets" and _has_lost_window(in_force):
@@ -141,7 +141,7 @@ def _wrong_visit(load: Observed) -> str:
 
 def _derive_expected_in_force(stack: Stack) -> JsonObject:
     """Return the values that a connection of this stack must report, if it reports them."""
-    wanted = _of_transport(stack)
+    wanted = _expected_of_transport(stack)
     if stack.over_tls:
         version, key = stack.tls_version, stack.certificate_key.upper()
         wanted["tls_version"] = version
@@ -153,7 +153,7 @@ def _derive_expected_in_force(stack: Stack) -> JsonObject:
     return wanted
 
 
-def _of_transport(stack: Stack) -> JsonObject:
+def _expected_of_transport(stack: Stack) -> JsonObject:
     return {
         "congestion_control": stack.congestion_control,
         "initial_window_packets": stack.initial_window_packets,

@@ -147,7 +147,7 @@ def _step(value: object) -> object:
     return parse_step(value).text if isinstance(value, str) else value
 
 
-def _once(value: object) -> object:
+def _drop_repeated(value: object) -> object:
     return list(dict.fromkeys(value)) if isinstance(value, list) else value
 
 
@@ -246,7 +246,7 @@ class Browser(Settings):
     logs: Annotated[
         tuple[LogKind, ...],
         LISTED,
-        Checked(_once),
+        Checked(_drop_repeated),
         About(
             "keep logs of each load's connections and packets: any of `qlog,pcap,tcp-info,lab`; "
             "pcap comes with the TLS keys, lab is the servers' debug log",
@@ -446,7 +446,7 @@ class BrowserChange(Settings):
     def words(self) -> str:
         """Return the change in words, such as `device moto-g`."""
         return ", ".join(
-            f"{name} {getattr(value, 'name', None) or _in_words(value)}"
+            f"{name} {getattr(value, 'name', None) or _format_value(value)}"
             for name, value in self.given().items()
         )
 
@@ -463,7 +463,7 @@ _CHANGEABLE = (
 )
 
 
-def _in_words(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, tuple):
         return " ".join(map(str, value)) or "none"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eyelevel.base.errors import PlanError, unknown
-from eyelevel.plan.synthetic_site import like_sites
+from eyelevel.plan.synthetic_site import list_like_sites
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ networks = [
     "das-25-30", "das-25-120", "das-25-300",
 ]
 """,
-        sites=like_sites("das2014"),
+        sites=list_like_sites("das2014"),
     ),
     Preset(
         "das-2014-cellular",

@@ -85,8 +85,8 @@ class LiveSite:
         parts = urlsplit(self.url)
         path = self.url.partition(parts.netloc)[2]
         words = _OF_NAMES.sub("-", path[:60]).strip("-.")
-        told_apart = f"-{words}-{hashlib.sha256(path.encode()).hexdigest()[:6]}" if words else ""
-        return f"live-{_OF_NAMES.sub('-', parts.netloc).lower()}{told_apart}"
+        suffix = f"-{words}-{hashlib.sha256(path.encode()).hexdigest()[:6]}" if words else ""
+        return f"live-{_OF_NAMES.sub('-', parts.netloc).lower()}{suffix}"
 
 
 def is_synthetic(site: str) -> bool:
@@ -103,7 +103,7 @@ def parse_synthetic(site: str) -> SyntheticSite | LikeSite | LiveSite:
         key, _, value = (word.strip() for word in part.partition("="))
         given[key] = value
     if "like" in given:
-        return _like(site, given)
+        return _parse_like(site, given)
     values = asdict(SyntheticSite()) | _whole_numbers(site, given, BOUNDS)
     if values["objects"] > 1 and values["object_bytes"] < MARKUP_BYTES:
         raise _refusal(site, f"a page with objects has at least {MARKUP_BYTES} bytes; give it more")
@@ -124,12 +124,12 @@ def _live(site: str) -> LiveSite:
     return LiveSite(url if parts.path else f"{url}/")
 
 
-def like_sites(like: str, count: int = LIKE_COUNT, seed: int = 1) -> tuple[str, ...]:
+def list_like_sites(like: str, count: int = LIKE_COUNT, seed: int = 1) -> tuple[str, ...]:
     """Return all `count` sites of one draw, as a plan names them."""
     return tuple(LikeSite(like, site, count, seed).in_plan for site in range(1, count + 1))
 
 
-def _like(site: str, given: dict[str, str]) -> LikeSite:
+def _parse_like(site: str, given: dict[str, str]) -> LikeSite:
     like = given.pop("like")
     if like not in LIKE:
         raise _refusal(site, unknown("source", like, LIKE))

@@ -265,7 +265,7 @@ Key = tuple[str, str | None, str | None]
 
 def _name_cdn(rows: pl.DataFrame, marks: Marks) -> dict[Key, tuple[str, str]]:
     """Return (CDN, evidence) for each host, address and chain of names."""
-    servers = _by_server(rows, marks)
+    servers = _cdn_by_server(rows, marks)
     named: dict[Key, tuple[str, str]] = {}
     left: list[tuple[Key, str | None]] = []
     hosts_of_group: dict[str, set[str]] = defaultdict(set)
@@ -286,7 +286,7 @@ def _name_cdn(rows: pl.DataFrame, marks: Marks) -> dict[Key, tuple[str, str]]:
     return named
 
 
-def _by_server(rows: pl.DataFrame, marks: Marks) -> dict[tuple[str, str], str]:
+def _cdn_by_server(rows: pl.DataFrame, marks: Marks) -> dict[tuple[str, str], str]:
     """Return the CDN named by a host's responses from an address, if they name exactly one."""
     answers = rows.drop_nulls(["address", "server"]).select("host", "address", "server").unique()
     named: dict[tuple[str, str], set[str]] = defaultdict(set)

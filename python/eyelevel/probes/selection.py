@@ -10,7 +10,7 @@ from eyelevel.base.from_outside.words import excerpt
 from eyelevel.probes.cdn import GROUP
 
 
-def only_hosts(tables: Sequence[pl.DataFrame], hosts: Sequence[str]) -> list[pl.DataFrame]:
+def select_hosts(tables: Sequence[pl.DataFrame], hosts: Sequence[str]) -> list[pl.DataFrame]:
     """Return the rows of these hosts. Raises `ProbeError` if a host has no row in any table."""
     there = {host for table in tables for host in table["host"].str.to_lowercase().unique()}
     wanted = [spell_in_dns(host.strip()).lower().removesuffix(".") for host in hosts]

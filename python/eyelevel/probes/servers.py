@@ -29,7 +29,7 @@ FULL, RESUMED = "full", "resumed"
 COSTS = ("round_trips", "certificate_bytes", "received_bytes", "sent_bytes")
 DATAGRAM_BYTES = 1200
 """Minimum size of a datagram with a client's Initial (RFC 9000, section 14.1)."""
-BYTES_TOLD = 100
+NOTABLE_BYTES_MIN = 100
 """Minimum difference of certificate chains that is reported; signatures vary by a few bytes."""
 NO_REFERENCE = "the reference has no such handshake"
 ITSELF = "this is the reference"
@@ -139,10 +139,10 @@ def _entry(side: Side, reference: Side | None) -> JsonObject:
         "connection_ms": time.as_json(),
     }
     entry |= {name: side.middle(name) for name in COSTS}
-    return entry | {"why": _why(side, reference)}
+    return entry | {"why": _explain_cost(side, reference)}
 
 
-def _why(side: Side, reference: Side | None) -> list[str]:
+def _explain_cost(side: Side, reference: Side | None) -> list[str]:
     """Return what explains the handshake's cost, and how it differs from the reference's."""
     found = []
     connected = [row for row in side.rows if row["failure"] is None]
@@ -160,7 +160,7 @@ def _why(side: Side, reference: Side | None) -> list[str]:
         found.append(f"{failed} of {len(connected)} not resumed: no ticket, or not taken")
     if side.middle("retries"):
         found.append("Retry, to validate the address: 1 round trip")
-    if _mostly(side, "hello_retry_request"):
+    if _is_mostly(side, "hello_retry_request"):
         found.append("HelloRetryRequest, for another key share: 1 round trip")
     if extra := side.middle("extra_round_trips"):
         trips = "1 round trip" if extra == 1 else f"{extra:g} round trips"
@@ -169,7 +169,7 @@ def _why(side: Side, reference: Side | None) -> list[str]:
         return found
     for name, what in (("certificate_bytes", "in the chain"), ("received_bytes", "received")):
         more = (side.middle(name) or 0) - (reference.middle(name) or 0)
-        if abs(more) >= BYTES_TOLD and side.middle(name) is not None:
+        if abs(more) >= NOTABLE_BYTES_MIN and side.middle(name) is not None:
             found.append(f"{more:+.0f} bytes {what}")
     return found
 
@@ -201,7 +201,7 @@ def _cause(side: Side, reference: Side | None) -> str:
     return "a chain beyond QUIC's threefold limit, or a loss"
 
 
-def _mostly(side: Side, name: str) -> bool:
+def _is_mostly(side: Side, name: str) -> bool:
     return 2 * sum(bool(row[name]) for row in side.good) > len(side.good)
 
 

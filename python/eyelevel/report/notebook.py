@@ -8,7 +8,7 @@ import polars as pl
 
 from eyelevel.analysis.claims import no_verdict_because, verdict_of
 from eyelevel.analysis.gains.exclusions import MEASURED
-from eyelevel.analysis.study import StudyResults, read_contents
+from eyelevel.analysis.study import StudyResults, read_results
 from eyelevel.analysis.trials.facts import PROGRESS_COLUMNS
 from eyelevel.analysis.trials.waits import PART_OF
 from eyelevel.base.json_types import JsonMapping
@@ -33,17 +33,17 @@ class Run:
     directory: Path
 
     @cached_property
-    def contents(self) -> StudyResults:
+    def results(self) -> StudyResults:
         """The study's results, read once. Raises `StoreError` for a damaged record."""
-        return read_contents(self.directory)
+        return read_results(self.directory)
 
     def frame(self) -> pl.DataFrame:
         """Return one row per trial: its conditions, outcome and metrics, null where there is none.
 
         `counted` is whether its block is used in comparisons. Metrics' names end with their units.
         """
-        table = self.contents.table
-        counted = pl.col("hash").is_in(self.contents.blocks.kept["hash"].to_list())
+        table = self.results.table
+        counted = pl.col("hash").is_in(self.results.blocks.kept["hash"].to_list())
         return table.drop(_INTERNAL).with_columns(counted=counted)
 
     def progress(self) -> pl.DataFrame:
@@ -53,7 +53,7 @@ class Run:
         frames.
         """
         trial = ("hash", "site", "network", "stack", "repetition")
-        counted = self.contents.table.filter(outcome="ok")
+        counted = self.results.table.filter(outcome="ok")
         steps = counted.select(*trial, at_ms="progress_at_ms", share="progress_share").drop_nulls()
         return steps.explode("at_ms", "share")
 
@@ -81,7 +81,7 @@ class Run:
                 "anova": cell.anova.verdict,
                 "anova_p": cell.anova.p,
             }
-            for cell in self.contents.cells
+            for cell in self.results.cells
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
@@ -100,17 +100,17 @@ class Run:
                 "p_holm": gain.p_holm,
                 "timeouts": gain.timeouts.count if gain.timeouts else None,
                 "timeouts_reference": gain.timeouts.count_reference if gain.timeouts else None,
-                "verdict": verdict_of(self.contents, gain),
-                "no_verdict_because": no_verdict_because(self.contents, gain),
+                "verdict": verdict_of(self.results, gain),
+                "no_verdict_because": no_verdict_because(self.results, gain),
             }
-            for gain in self.contents.gains
+            for gain in self.results.gains
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def record(self, trial: str) -> JsonMapping:
         """Return the raw record of a trial by its hash."""
-        return self.contents.trial(trial).record
+        return self.results.trial(trial).record
 
     def frames(self, trial: str) -> Frames:
         """Return the frames of a trial by its hash."""
-        return self.contents.trial(trial).frames()
+        return self.results.trial(trial).frames()

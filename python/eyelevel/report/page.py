@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eyelevel.analysis.metrics.catalogue import measure
-from eyelevel.analysis.study import StudyResults, read_contents
+from eyelevel.analysis.study import StudyResults, read_results
 from eyelevel.analysis.trials.facts import Measure
 from eyelevel.base.json_types import JsonObject
 from eyelevel.report.first_screen.opening import (
@@ -53,7 +53,7 @@ REVIEWERS = "every table, test, setting and figure, methods, and the plan"
 Html = Callable[[StudyResults, PageData], Markup]
 
 
-def _nothing(_: StudyResults) -> JsonObject:
+def _empty_json(_: StudyResults) -> JsonObject:
     return {}
 
 
@@ -68,13 +68,13 @@ class Section:
 
     name: str
     html: Html
-    json: Callable[[StudyResults], JsonObject] = _nothing
+    json: Callable[[StudyResults], JsonObject] = _empty_json
     for_reviewers: bool = True
 
 
 def _text(section: Callable[[StudyResults], Markup]) -> Html:
     """Adapt a section that needs no script."""
-    return lambda contents, _: section(contents)
+    return lambda results, _: section(results)
 
 
 SECTIONS: tuple[Section, ...] = (
@@ -106,37 +106,37 @@ SECTIONS: tuple[Section, ...] = (
 )
 
 
-def page(contents: StudyResults) -> str:
+def page(results: StudyResults) -> str:
     """Return the page as text."""
-    data = PageData(contents)
-    parts = {section.name: section.html(contents, data) for section in SECTIONS}
-    at_once, asked_for = (
+    data = PageData(results)
+    parts = {section.name: section.html(results, data) for section in SECTIONS}
+    at_once, collapsed = (
         [parts[section.name] for section in SECTIONS if section.for_reviewers == later]
         for later in (False, True)
     )
     summary = element("summary", element("h2", "For reviewers", id="reviewers"), " ", REVIEWERS)
-    reviewers = element("details", summary, *asked_for, class_="reviewers")
+    reviewers = element("details", summary, *collapsed, class_="reviewers")
     main = element("main", *at_once, reviewers)
-    return shell(contents.plan.title or "eyelevel report", main, data.as_data(), *SCRIPTS)
+    return shell(results.plan.title or "eyelevel report", main, data.as_data(), *SCRIPTS)
 
 
-def summary_of(contents: StudyResults) -> JsonObject:
+def summary_of(results: StudyResults) -> JsonObject:
     """Return the report as JSON (docs/reference/report.md).
 
     It has the run's counts, then each section's keys. Every estimate has the form of
     `Estimate.as_json`.
     """
     summary = {
-        "title": contents.plan.title,
-        "plan_hash": contents.plan_hash,
-        "comparisons": [comparison.stated() for comparison in contents.comparisons],
-        "primary_metric": contents.primary_metric,
-        "trials": contents.table.height,
-        "trials_planned": contents.trials_planned,
-        "blocks_planned": contents.blocks_planned,
+        "title": results.plan.title,
+        "plan_hash": results.plan_hash,
+        "comparisons": [comparison.stated() for comparison in results.comparisons],
+        "primary_metric": results.primary_metric,
+        "trials": results.table.height,
+        "trials_planned": results.trials_planned,
+        "blocks_planned": results.blocks_planned,
     }
     for section in SECTIONS:
-        summary |= section.json(contents)
+        summary |= section.json(results)
     return summary
 
 
@@ -147,20 +147,20 @@ def build_report(directory: Path, measured_by: Measure = measure, processes: int
     The same directory gives the same page, byte for byte. Raises StoreError, naming the file, for a
     missing or damaged one; an older report is then left as it was.
     """
-    return write_report(directory, read_contents(directory, measured_by, processes))
+    return write_report(directory, read_results(directory, measured_by, processes))
 
 
-def report_file(contents: StudyResults) -> str:
+def report_file(results: StudyResults) -> str:
     """Return the page's file name; post-hoc comparisons get a file beside the plan's own report."""
-    if not contents.declared:
+    if not results.declared:
         return REPORT_FILE
-    reference = contents.comparisons[0].reference.replace("/", "-")
+    reference = results.comparisons[0].reference.replace("/", "-")
     return f"report-against-{reference}.html"
 
 
-def write_report(directory: Path, contents: StudyResults) -> Path:
+def write_report(directory: Path, results: StudyResults) -> Path:
     """Write the page of a run that has been read, and return its path."""
-    text = page(contents)
-    target = directory / report_file(contents)
+    text = page(results)
+    target = directory / report_file(results)
     write_result(target, text)
     return target

@@ -20,10 +20,10 @@ ALL_BYTES_MAX = 2_000_000  # keeps the page below 15 MB together with the filmst
 class PageData:
     """The charts' specifications by element id, and the filmstrips."""
 
-    def __init__(self, contents: StudyResults) -> None:
+    def __init__(self, results: StudyResults) -> None:
         self.specifications: dict[str, JsonObject] = {}
-        self.filmstrips = filmstrips(contents)
-        self._contents = contents
+        self.filmstrips = filmstrips(results)
+        self._contents = results
         self._left = ALL_BYTES_MAX
 
     def place(self, figure: PaperFigure) -> Markup | None:

@@ -198,7 +198,7 @@ class PageFindings:
     """Observations of all loads of a page together."""
 
     loads: tuple[PageLoad, ...]
-    not_always_asked: dict[str, dict[HttpVersion, int]]
+    varying_requests: dict[str, dict[HttpVersion, int]]
     """Requests (`request_key`) that only some loads made, with the number of loads per HTTP
     version that did, to separate chance from the effect of a protocol.
     """
@@ -298,7 +298,7 @@ def findings(
 
     return PageFindings(
         loads=tuple(loads),
-        not_always_asked=not_always,
+        varying_requests=not_always,
         values_differ=tuple(sorted(changing - not_always.keys())),
         hosts_missing=tuple(sorted(missed_hosts - recorded_hosts)),
         missing_share=share(False, True),

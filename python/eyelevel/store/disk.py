@@ -302,24 +302,24 @@ def _owner(status: os.stat_result, locks: Path) -> int | None:
     return None
 
 
-_told: Callable[[str], None] | None = None
+_on_step: Callable[[str], None] | None = None
 
 
 def report_step(step: str) -> None:
     """Report that `step` begins; does nothing unless a test watches."""
-    if _told is not None:
-        _told(step)
+    if _on_step is not None:
+        _on_step(step)
 
 
 @contextmanager
 def watch_steps(on_step: Callable[[str], None]) -> Iterator[None]:
     """Call `on_step` with the name of each step that this process begins within the block."""
-    global _told
-    _told = on_step
+    global _on_step
+    _on_step = on_step
     try:
         yield
     finally:
-        _told = None
+        _on_step = None
 
 
 @contextlib.contextmanager

@@ -35,9 +35,9 @@ from eyelevel.store.pictures import (
     any_channel,
     decode_webp,
     encode_webp,
+    mask_other_colours,
     picture_name,
     read_picture,
-    unlike_colour,
 )
 
 HASTY_AFTER_PICTURES = 24.0
@@ -111,7 +111,7 @@ def decode(parts: Sequence[Part], last: Picture) -> Iterator[Picture]:
         if there.shape != box.shape:
             raise ValueError("a part reaches beyond the picture")
         forward.append((part.top, part.left, there.copy()))
-        changed = unlike_colour(box, part.unchanged)
+        changed = mask_other_colours(box, part.unchanged)
         for channel in range(3):
             np.copyto(there[..., channel], box[..., channel], where=changed)
     yield picture.copy()

@@ -56,7 +56,9 @@ def any_channel(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return some[::3].copy().reshape(height, width)
 
 
-def unlike_colour(picture: NDArray[np.uint8], colour: tuple[int, int, int]) -> NDArray[np.bool_]:
+def mask_other_colours(
+    picture: NDArray[np.uint8], colour: tuple[int, int, int]
+) -> NDArray[np.bool_]:
     """Return a mask, height x width, of the pixels with another colour."""
     height, width, _ = picture.shape
     row = np.tile(np.array(colour, np.uint8), width)

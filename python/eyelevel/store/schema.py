@@ -171,7 +171,7 @@ class CrossTrafficSeen(TypedDict):
 
 
 @with_config(OBSERVED)
-class BrowserSaid(TypedDict):
+class BrowserReport(TypedDict):
     """The browser's report on the load and itself, and the last frame in shades of grey."""
 
     final_picture: Shades | None
@@ -426,7 +426,7 @@ class Record(TypedDict):
     path: PathSummary | None
     cross_traffic: CrossTrafficSeen | None
     host: Host
-    browser: BrowserSaid
+    browser: BrowserReport
     versions: Versions
     frames: list[FrameEntry]
     after_load: NotRequired[list[StepEntry]]  # only if the plan has steps

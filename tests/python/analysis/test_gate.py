@@ -32,7 +32,7 @@ STACKS, NETWORKS = ["tcp", "tcp+", "quic"], ["dsl", "lte"]
 
 
 @pytest.fixture(scope="module")
-def contents(tmp_path_factory):
+def results(tmp_path_factory):
     directory = tmp_path_factory.mktemp("run")
     return read_run(directory, {("startup/lte/2", "tcp"): "timeout"}, text=TEXT)
 
@@ -42,13 +42,13 @@ def condition(text):
     return parse_condition(text, STACKS, metrics, NETWORKS)
 
 
-def verdicts(contents, *texts):
-    return evaluate([condition(text) for text in texts], contents)
+def verdicts(results, *texts):
+    return evaluate([condition(text) for text in texts], results)
 
 
-def replace_blocks(contents):
+def replace_blocks(results):
     """The same run without a single load that is kept."""
-    return replace(contents, blocks=replace(contents.blocks, kept=contents.blocks.kept.clear()))
+    return replace(results, blocks=replace(results.blocks, kept=results.blocks.kept.clear()))
 
 
 def test_names_may_have_dots_and_spaces():
@@ -93,12 +93,12 @@ def test_a_metric_has_its_short_name(short, metric):
         ("quic.page_load_time.p50 above 535 ms on dsl", ["inconclusive", "failed"]),
     ],
 )
-def test_a_condition_has_three_answers(contents, text, statuses):
-    assert [each.status for each in verdicts(contents, text)] == statuses
+def test_a_condition_has_three_answers(results, text, statuses):
+    assert [each.status for each in verdicts(results, text)] == statuses
 
 
-def test_inconclusive_says_which_side_of_none_it_is_on_and_how_many_blocks_would_do(contents):
-    (found,) = verdicts(contents, "tcp.speed_index.p50 worse than quic by 14% on dsl")
+def test_inconclusive_says_which_side_of_none_it_is_on_and_how_many_blocks_would_do(results):
+    (found,) = verdicts(results, "tcp.speed_index.p50 worse than quic by 14% on dsl")
     assert (
         found.status == "inconclusive"
         and "it is worse, but by how much is not certain" in found.message
@@ -108,10 +108,10 @@ def test_inconclusive_says_which_side_of_none_it_is_on_and_how_many_blocks_would
     assert found.as_json()["blocks_needed"] == found.blocks_needed
 
 
-def test_all_questions_are_one_family(contents):
-    alone = verdicts(contents, "tcp.speed_index.p50 worse than quic by 5% on dsl")
+def test_all_questions_are_one_family(results):
+    alone = verdicts(results, "tcp.speed_index.p50 worse than quic by 5% on dsl")
     both = verdicts(
-        contents,
+        results,
         "tcp.speed_index.p50 worse than quic by 5% on dsl",
         "quic.page_load_time.p50 above 1 s",
     )
@@ -166,19 +166,19 @@ def test_a_study_that_may_stop_has_a_gate_of_gains_alone():
     check_conditions([condition("quic.speed_index worse than tcp by 5%")], 99, may_stop=True)
 
 
-def test_a_gain_is_that_of_the_report_and_its_interval_that_of_the_family(contents):
-    gains = {(each.network, str(each.comparison), each.metric): each for each in contents.gains}
+def test_a_gain_is_that_of_the_report_and_its_interval_that_of_the_family(results):
+    gains = {(each.network, str(each.comparison), each.metric): each for each in results.gains}
     reported = gains["dsl", "quic against tcp+", "speed_index_ms"].gain
-    alone, *_ = verdicts(contents, "quic.speed_index worse than tcp+ by 5% on dsl")
+    alone, *_ = verdicts(results, "quic.speed_index worse than tcp+ by 5% on dsl")
     assert alone.estimate.value == pytest.approx(reported.value)
     assert (alone.estimate.low, alone.estimate.high) == pytest.approx((reported.low, reported.high))
-    of_two, _ = verdicts(contents, "quic.speed_index worse than tcp+ by 5%")
+    of_two, _ = verdicts(results, "quic.speed_index worse than tcp+ by 5%")
     assert of_two.confidence == pytest.approx(0.975)
     assert of_two.estimate.low < alone.estimate.low < alone.estimate.high < of_two.estimate.high
 
 
-def test_an_inconclusive_gain_names_the_blocks_that_would_be_enough(contents):
-    (found,) = verdicts(contents, "tcp.speed_index worse than quic by 15% on dsl")
+def test_an_inconclusive_gain_names_the_blocks_that_would_be_enough(results):
+    (found,) = verdicts(results, "tcp.speed_index worse than quic by 15% on dsl")
     distance = math.log1p(found.estimate.value) - math.log1p(0.15)
     error = found.estimate.standard_error * math.sqrt(found.estimate.n)
     assert found.blocks_needed == blocks_to_part(error, abs(distance), 0.95)
@@ -188,7 +188,7 @@ def test_an_inconclusive_gain_names_the_blocks_that_would_be_enough(contents):
 STOPS = TEXT.replace("blocks = 12", "blocks = 40") + "\n[stop]\nblocks_min = 6\n"
 
 
-def test_a_gate_of_a_study_that_may_stop_has_bounds_that_hold_at_every_look(tmp_path, contents):
+def test_a_gate_of_a_study_that_may_stop_has_bounds_that_hold_at_every_look(tmp_path, results):
     run = read_run(tmp_path, text=STOPS)
     slower, alike, near = verdicts(
         run,
@@ -261,8 +261,8 @@ def test_a_study_that_ends_alike_passes_the_gate_at_that_limit(tmp_path):
     ("inconclusive", "status", "tag"),
     [(None, 3, "error"), ("fail", 1, "failure"), ("pass", 0, "skipped")],
 )
-def test_inconclusive_counts_as_one_asks(contents, inconclusive, status, tag, tmp_path, capsys):
-    found = verdicts(contents, "tcp.speed_index.p50 worse than quic by 15% on dsl")
+def test_inconclusive_counts_as_one_asks(results, inconclusive, status, tag, tmp_path, capsys):
+    found = verdicts(results, "tcp.speed_index.p50 worse than quic by 15% on dsl")
     file = tmp_path / "gate.xml"
     if status:
         with pytest.raises(typer.Exit) as ended:
@@ -279,9 +279,9 @@ def test_inconclusive_counts_as_one_asks(contents, inconclusive, status, tag, tm
     assert suite.find(f"testcase/{tag}").get("message").startswith("inconclusive: ")
 
 
-def test_one_failed_condition_is_worse_than_an_inconclusive_one(contents):
+def test_one_failed_condition_is_worse_than_an_inconclusive_one(results):
     found = verdicts(
-        contents,
+        results,
         "tcp.speed_index.p50 worse than quic by 15% on dsl",
         "tcp.speed_index.p50 worse than quic by 1% on dsl",
     )

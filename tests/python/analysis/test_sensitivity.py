@@ -29,9 +29,9 @@ def test_at_a_known_spread_the_stated_difference_is_found_four_times_in_five(blo
     assert stats.nct.sf(limit, freedom, shift) == pytest.approx(0.8, abs=1e-4)
 
 
-def gains_of(contents, errors, values=(-0.1, -0.2)):
+def gains_of(results, errors, values=(-0.1, -0.2)):
     """The primary gains of dsl with these errors of their logarithms."""
-    gains = [each for each in contents.gains if each.metric == contents.primary_metric]
+    gains = [each for each in results.gains if each.metric == results.primary_metric]
     own = [each for each in gains if each.network == "dsl"]
     return [
         replace(gain, gain=Estimate(value, 0.0, 0.0, 0.5, error * (1 + value), 4.0, 3))
@@ -48,19 +48,19 @@ def test_a_networks_comparisons_have_one_error(quickstart_contents):
 
 
 def test_a_report_states_one_number_a_network_and_that_it_is_an_estimate(quickstart_contents):
-    contents = quickstart_contents
-    found = sensitivities(contents)
+    results = quickstart_contents
+    found = sensitivities(results)
     assert [each.network for each in found] == ["dsl", "lte"]
     for each in found:
         error = error_of_network(
-            [gain for gain in contents.gains if gain.metric == contents.primary_metric],
+            [gain for gain in results.gains if gain.metric == results.primary_metric],
             each.network,
         )
         assert each.effect == smallest_effect(error.error, 4.0, 4)
-    assert [each["effect"] for each in opening_json(contents)["sensitivity"]] == [
+    assert [each["effect"] for each in opening_json(results)["sensitivity"]] == [
         each.effect for each in found
     ]
-    (text,) = (text for head, text in warnings(contents) if head.startswith("Only 3 blocks"))
+    (text,) = (text for head, text in warnings(results) if head.startswith("Only 3 blocks"))
     assert text.startswith("Differences smaller than about ") and "itself an estimate" in text
     assert "(dsl)" in text and "(lte)" in text
 
@@ -83,14 +83,14 @@ def test_a_plan_says_before_its_loads_what_its_report_would(blocks):
 def test_a_plan_like_an_earlier_run_has_what_that_run_could_have_shown(tmp_path):
     from synthetic_run import metrics_of
 
-    from eyelevel.analysis.study import read_contents
+    from eyelevel.analysis.study import read_results
 
     write_run(tmp_path, text=TEXT)
     sites = [open_site("plain"), open_site("article")]
     found = estimate(parse_plan(TEXT, "plan.toml"), sites, tmp_path)
     assert found.effects["dsl"] != found.effects["lte"]
-    contents = read_contents(tmp_path, metrics_of)
-    stated = {each.network: each.effect for each in sensitivities(contents)}
+    results = read_results(tmp_path, metrics_of)
+    stated = {each.network: each.effect for each in sensitivities(results)}
     assert found.effects == pytest.approx(stated, rel=1e-6)
 
 

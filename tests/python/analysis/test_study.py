@@ -5,7 +5,7 @@ import pytest
 from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.run_files import read_stored_plan
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.base.errors import PlanError
 from eyelevel.store.directory import PLAN_FILE, read_document
 
@@ -47,4 +47,4 @@ def test_a_report_of_another_eyelevels_plan_says_so(run):
     directory, document, _ = run
     (directory / PLAN_FILE).write_text(json.dumps({**document, "version": 2}))
     with pytest.raises(PlanError, match="version 2"):
-        read_contents(directory, metrics_of)
+        read_results(directory, metrics_of)

@@ -12,7 +12,7 @@ from synthetic_run import metrics_of, quickstart_against_tcp, read_run, write_ru
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gate import GateError
 from eyelevel.analysis.stats.estimate import Estimate
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.analysis.two_runs import agreement, compare_runs, rerun_agrees
 from eyelevel.cli.results.gate import conclude, junit
 from eyelevel.plan.plan import StopRule
@@ -29,7 +29,7 @@ def runs(tmp_path_factory):
     def read(text):
         directory = tmp_path_factory.mktemp("run")
         write_run(directory, text=text)
-        return read_contents(directory, metrics_of)
+        return read_results(directory, metrics_of)
 
     return read
 

@@ -12,7 +12,7 @@ from eyelevel.lab.confinement import (
     confine,
     find_unprivileged_user,
     hand_over,
-    where_it_is_seen,
+    path_in_view,
 )
 
 NOBODY = pwd.struct_passwd(("nobody", "x", 65534, 65534, "", "/", "/bin/false"))
@@ -112,8 +112,8 @@ def test_a_program_that_lies_in_a_home_shows_none_of_it(tmp_path, monkeypatch):
 def test_a_link_outside_of_the_system_is_started_as_what_it_leads_to(tmp_path):
     (tmp_path / "chrome").touch()
     (tmp_path / "link").symlink_to(tmp_path / "chrome")
-    assert where_it_is_seen(str(tmp_path / "link")) == str((tmp_path / "chrome").resolve())
-    assert where_it_is_seen("/usr/bin/env") == "/usr/bin/env"
+    assert path_in_view(str(tmp_path / "link")) == str((tmp_path / "chrome").resolve())
+    assert path_in_view("/usr/bin/env") == "/usr/bin/env"
 
 
 def test_a_user_without_a_home_has_none_to_show(monkeypatch, tmp_path):

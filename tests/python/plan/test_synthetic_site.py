@@ -2,7 +2,7 @@
 
 import pytest
 
-from eyelevel.plan.synthetic_site import LikeSite, like_sites, parse_synthetic
+from eyelevel.plan.synthetic_site import LikeSite, list_like_sites, parse_synthetic
 
 
 def test_a_name_says_which_of_how_many_and_is_read_back():
@@ -15,7 +15,7 @@ def test_a_name_says_which_of_how_many_and_is_read_back():
 
 
 def test_all_sites_of_a_drawing_have_names_of_their_own():
-    names = like_sites("das2014")
+    names = list_like_sites("das2014")
     assert len({parse_synthetic(name).name for name in names}) == 500
 
 

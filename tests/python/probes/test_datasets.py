@@ -8,7 +8,7 @@ from eyelevel.base.errors import ProbeError
 from eyelevel.probes.analysis import analyse
 from eyelevel.probes.differences import FILES_MAX, times_of
 from eyelevel.probes.reading import SCHEMA, datasets_of, period, read_file
-from eyelevel.probes.selection import only_hosts, select_connected_by
+from eyelevel.probes.selection import select_connected_by, select_hosts
 
 DATA = ROOT.parent / "shared" / "data" / "jaeger"
 
@@ -94,9 +94,9 @@ def test_hosts_have_to_connect_over_all_within_one_file() -> None:
 
 def test_a_host_is_found_whatever_its_case_and_a_missing_one_is_named() -> None:
     tables = [made({"host": "A.example", "protocol": "quic"}, {"host": "b", "protocol": "tcp"})]
-    assert only_hosts(tables, ["a.EXAMPLE."])[0]["host"].to_list() == ["A.example"]
+    assert select_hosts(tables, ["a.EXAMPLE."])[0]["host"].to_list() == ["A.example"]
     with pytest.raises(ProbeError, match="--host c: no file has a row for it"):
-        only_hosts(tables, ["b", "c"])
+        select_hosts(tables, ["b", "c"])
 
 
 def test_times_are_by_file_until_there_are_too_many() -> None:

@@ -18,7 +18,7 @@ from eyelevel.analysis.answers import comparison_verdicts
 from eyelevel.analysis.claims import is_claimed, verdict_of
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.gate import evaluate, parse_condition
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.analysis.two_runs import compare_runs
 from eyelevel.cli.results.report import Summary, print_summary
 from eyelevel.plan.presets import preset_text
@@ -55,13 +55,13 @@ def without_its_last_load(directory, target):
 def whole(tmp_path_factory):
     directory = tmp_path_factory.mktemp("whole")
     write_run(directory, text=TEXT)
-    return read_contents(directory, metrics_of)
+    return read_results(directory, metrics_of)
 
 
 @pytest.fixture(scope="module")
 def broken_off(whole, tmp_path_factory):
     target = tmp_path_factory.mktemp("broken") / "run"
-    return read_contents(without_its_last_load(whole.directory, target), metrics_of)
+    return read_results(without_its_last_load(whole.directory, target), metrics_of)
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +69,8 @@ def grid(tmp_path_factory):
     return read_run(tmp_path_factory.mktemp("grid"), text=GRID, noise=0.01)
 
 
-def rows_of(name, contents):
-    return next(each for each in (*FIGURES, *TABLES) if each.name == name).rows(contents)
+def rows_of(name, results):
+    return next(each for each in (*FIGURES, *TABLES) if each.name == name).rows(results)
 
 
 def test_a_whole_run_has_a_verdict_of_each_primary_comparison(whole):
@@ -120,7 +120,7 @@ def test_what_is_said_over_all_networks_of_an_unfinished_run_is_so_far(tmp_path)
     weighted = GRID.replace('"das-3-30"', '{ name = "w", base = "das-3-30", weight = 2 }')
     write_run(tmp_path, text=weighted)
     shutil.rmtree(next(iter((tmp_path / "trials").iterdir())))
-    summary = summary_of(read_contents(tmp_path, metrics_of))
+    summary = summary_of(read_results(tmp_path, metrics_of))
     assert summary["unfinished"] and all(said.startswith("So far ") for said in summary["answer"])
     assert summary["answer"][-1].startswith("So far over all networks, weighted, ")
 
@@ -151,13 +151,13 @@ def test_it_describes_with_numbers_in_grey(broken_off):
             assert f'<strong class="open">so far</strong><span>{size}</span>' in text
 
 
-def printed(contents, monkeypatch):
+def printed(results, monkeypatch):
     screen = io.StringIO()
     console = Console(
         file=screen, force_terminal=True, color_system="standard", width=300, highlight=False
     )
     monkeypatch.setattr("eyelevel.cli.results.report.results", console)
-    print_summary(Summary(contents, contents.directory / "report.html"))
+    print_summary(Summary(results, results.directory / "report.html"))
     return screen.getvalue()
 
 
@@ -180,12 +180,12 @@ def test_the_terminal_has_the_vitals_and_a_difference_where_there_is_no_ratio(
 ):
     """0 has no ratio, and its difference is 0. A metric that no load has is not there."""
     write_run(tmp_path, text=preset_text("quickstart", SITES))
-    contents = read_contents(tmp_path, metrics_without_shifts)
-    lines = [" ".join(line.split()) for line in printed(contents, monkeypatch).splitlines()]
+    results = read_results(tmp_path, metrics_without_shifts)
+    lines = [" ".join(line.split()) for line in printed(results, monkeypatch).splitlines()]
     for title in ("Largest Contentful Paint", "Cumulative Layout Shift", "Total Blocking Time"):
-        assert sum(title in line for line in lines) == len(contents.networks)
+        assert sum(title in line for line in lines) == len(results.networks)
     shifts = [line for line in lines if "Cumulative Layout Shift" in line]
-    assert shifts == ["Cumulative Layout Shift 0.000 0.000"] * len(contents.networks)
+    assert shifts == ["Cumulative Layout Shift 0.000 0.000"] * len(results.networks)
     without = printed(
         read_run(tmp_path / "other", text=preset_text("quickstart", SITES)), monkeypatch
     )
@@ -193,13 +193,13 @@ def test_the_terminal_has_the_vitals_and_a_difference_where_there_is_no_ratio(
 
 
 def test_a_notebook_has_none_either(broken_off, whole, monkeypatch):
-    monkeypatch.setattr("eyelevel.report.notebook.read_contents", lambda _: broken_off)
+    monkeypatch.setattr("eyelevel.report.notebook.read_results", lambda _: broken_off)
     gains = eyelevel.open(broken_off.directory).gains()
     assert gains["verdict"].null_count() == gains.height
     assert set(gains["no_verdict_because"]) == {
         "the run is not complete: 143 of 144 loads are there"
     }
-    monkeypatch.setattr("eyelevel.report.notebook.read_contents", lambda _: whole)
+    monkeypatch.setattr("eyelevel.report.notebook.read_results", lambda _: whole)
     assert "faster" in eyelevel.open(whole.directory).gains()["verdict"].to_list()
 
 
@@ -229,9 +229,9 @@ def test_two_runs_of_which_one_was_broken_off_are_not_judged(broken_off, whole):
         assert not any("blocks in each run would be enough" in verdict.message for verdict in found)
 
 
-def claimed_in_chart(contents):
-    data = PageData(contents)
-    charts_section(contents, data)
+def claimed_in_chart(results):
+    data = PageData(results)
+    charts_section(results, data)
     chart = data.specifications["gain-0"]
     rows = next(rows for rows in chart["datasets"].values() if "claimed" in rows[0])
     return [row for row in rows if row["claimed"]]
@@ -244,14 +244,14 @@ def test_the_chart_of_gains_colours_claims_alone(whole, broken_off):
 
 
 def test_maps_follow_the_verdict(grid, tmp_path):
-    for contents, claimed in (
+    for results, claimed in (
         (grid, True),
-        (read_contents(without_its_last_load(grid.directory, tmp_path / "run"), metrics_of), False),
+        (read_results(without_its_last_load(grid.directory, tmp_path / "run"), metrics_of), False),
     ):
-        findings = set(rows_of("break-even", contents)["finding"])
+        findings = set(rows_of("break-even", results)["finding"])
         assert findings == ({"faster"} if claimed else {"undecided"})
-        heat = rows_of("heat-map", contents)
-        comparisons = [str(asked) for asked in contents.comparisons]
+        heat = rows_of("heat-map", results)
+        comparisons = [str(asked) for asked in results.comparisons]
         assert set(heat["claimed"]) == {claimed}
         svg = vl_convert.vegalite_to_svg(heat_map(heat, "Speed Index", comparisons))
         squares = re.findall(r'class="mark-rect role-mark.*?</g>', svg)

@@ -35,27 +35,27 @@ def estimates(document, path=""):
 
 
 @pytest.fixture(scope="module")
-def contents(tmp_path_factory):
+def results(tmp_path_factory):
     text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 6")
     text += 'cross_traffic = { congestion_control = "cubic", flows = 1, direction = "down" }\n'
     late = {("dashboard/lte/1", "quic"): "timeout", ("startup/dsl/1", "tcp"): "starved"}
     return read_run(tmp_path_factory.mktemp("run"), late, text)
 
 
-def test_a_reports_estimates_have_one_shape(contents):
-    paths = list(estimates(summary_of(contents)))
+def test_a_reports_estimates_have_one_shape(results):
+    paths = list(estimates(summary_of(results)))
     roots = {path.split(".")[1].split("[")[0] for path in paths}
     assert roots >= {"gains", "site_tests", "timeouts_censored", "cross_traffic"}
-    assert len(paths) > len(contents.gains)
+    assert len(paths) > len(results.gains)
 
 
-def test_so_have_verdicts(contents):
+def test_so_have_verdicts(results):
     text = "quic.speed_index.p50 worse than tcp by 5%"
-    condition = parse_condition(text, contents.stacks, list(METRICS_BY_NAME), contents.networks)
-    verdicts = evaluate([condition], contents)
+    condition = parse_condition(text, results.stacks, list(METRICS_BY_NAME), results.networks)
+    verdicts = evaluate([condition], results)
     for verdict in verdicts:
         assert list(estimates(verdict.as_json())) == [".estimate"]
-    for verdict in compare_runs(contents, contents, "page_load_time_ms", 0.05).verdicts:
+    for verdict in compare_runs(results, results, "page_load_time_ms", 0.05).verdicts:
         found = list(estimates(verdict.as_json()))
         assert found == [".estimate", ".gain_before", ".gain_now"]
 

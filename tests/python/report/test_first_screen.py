@@ -14,7 +14,7 @@ from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.plan.presets import preset_text
 from eyelevel.report.first_screen.marks import marks
 from eyelevel.report.first_screen.opening import opening
-from eyelevel.report.first_screen.warnings import of_machine
+from eyelevel.report.first_screen.warnings import machine_warnings
 from eyelevel.report.page import SECTIONS, page, summary_of
 from eyelevel.report.page_data import PageData
 
@@ -85,39 +85,39 @@ class Sentences(HTMLParser):
         self.text = ""
 
 
-def sentences(contents):
+def sentences(results):
     parser = Sentences()
-    parser.feed(page(contents))
+    parser.feed(page(results))
     return parser
 
 
-def seen(contents):
+def seen(results):
     parser = Seen()
-    parser.feed(page(contents))
+    parser.feed(page(results))
     return parser.words
 
 
 @pytest.fixture(scope="module")
-def contents(tmp_path_factory):
+def results(tmp_path_factory):
     late = {("dashboard/lte/1", "tcp"): "timeout", ("startup/dsl/2", "quic"): "starved"}
     directory = tmp_path_factory.mktemp("run")
     return read_run(directory, late, text=preset_text("quickstart", SITES))
 
 
-def test_the_names_of_stacks_are_explained(contents):
-    text = " ".join(seen(contents))
+def test_the_names_of_stacks_are_explained(results):
+    text = " ".join(seen(results))
     assert "quic is HTTP/3 over QUIC, initial window 32, paced" in text
     assert "tcp is HTTP/2 over TCP, initial window 10, not paced" in text
 
 
-def test_few_words_and_few_p_values(contents):
-    words = seen(contents)
+def test_few_words_and_few_p_values(results):
+    words = seen(results)
     assert 150 < len(words) <= WORDS_MAX
     assert " ".join(words).count("p = ") <= P_VALUES_MAX
 
 
-def test_the_answer_comes_before_all_else_and_reviewers_last(contents):
-    text = " ".join(seen(contents))
+def test_the_answer_comes_before_all_else_and_reviewers_last(results):
+    text = " ".join(seen(results))
     places = [
         text.index(words)
         for words in (
@@ -133,17 +133,17 @@ def test_the_answer_comes_before_all_else_and_reviewers_last(contents):
     assert places == sorted(places)
 
 
-def test_what_it_rests_on_stands_in_three_marks(contents):
-    text = page(contents)
+def test_what_it_rests_on_stands_in_three_marks(results):
+    text = page(results)
     marks = text[text.index('class="rests-on"') : text.index("side by side")]
     assert marks.count("<details>") == 3
     assert "2 of 2 pairs not measured here" in marks and "1 with loads left out" in marks
 
 
-def test_the_marks_are_the_same_for_programs(contents):
-    found = summary_of(contents)["rests_on"]
+def test_the_marks_are_the_same_for_programs(results):
+    found = summary_of(results)["rests_on"]
     assert [each["name"] for each in found] == ["level", "loads", "machine"]
-    text = html.unescape(re.sub("</?(strong|code)>", "", marks(contents)))
+    text = html.unescape(re.sub("</?(strong|code)>", "", marks(results)))
     for each in found:
         assert each["status"] in ("holds", "open", "does not hold")
         assert f'aria-label="{each["status"]}"' in text
@@ -153,9 +153,9 @@ def test_the_marks_are_the_same_for_programs(contents):
     assert any(each["warnings"] for each in found)
 
 
-def test_nothing_is_lost_that_was_there(contents):
+def test_nothing_is_lost_that_was_there(results):
     """Every section is on the page or in the summary."""
-    text, summary = page(contents), summary_of(contents)
+    text, summary = page(results), summary_of(results)
     for identity in ("gain", "charts", "sites", "figures", "outcomes", "setup", "level", "cite"):
         assert f'id="{identity}"' in text[text.index('class="reviewers"') :]
     assert {"gains", "site_tests", "levels", "outcomes", "largest_contentful_paint"} <= set(summary)
@@ -165,8 +165,8 @@ def test_nothing_is_lost_that_was_there(contents):
 REVIEWERS_WORDS_MAX = 4000
 
 
-def test_what_is_for_reviewers_is_short_and_no_sentence_stands_twice(contents):
-    parsed = sentences(contents)
+def test_what_is_for_reviewers_is_short_and_no_sentence_stands_twice(results):
+    parsed = sentences(results)
     assert 1000 < parsed.reviewers <= REVIEWERS_WORDS_MAX
     found = Counter(parsed.sentences)
     assert len(found) > 100
@@ -186,17 +186,17 @@ def test_many_networks_keep_it_short(tmp_path):
 
 def test_from_nine_networks_on_a_column_is_a_finding(tmp_path):
     """A cell has the networks with it by name, or how many they are."""
-    contents = of_many_networks(tmp_path, 9)
+    results = of_many_networks(tmp_path, 9)
     faster, unclear = Estimate(-0.1, -0.12, -0.08, p=1e-6), Estimate(-0.1, -0.3, 0.1, p=0.2)
-    first = contents.comparisons[0]
+    first = results.comparisons[0]
     gains = [
         replace(gain, gain=faster, median=faster, p_holm=0.0)
         if gain.comparison == first and gain.network in ("n0", "n4")
         else replace(gain, gain=unclear, median=unclear, p_holm=1.0)
-        for gain in contents.gains
+        for gain in results.gains
     ]
-    contents = replace(contents, gains=tuple(gains))
-    text = opening(contents, PageData(contents))
+    results = replace(results, gains=tuple(gains))
+    text = opening(results, PageData(results))
     table = text[text.index('<table class="verdicts') : text.index("</table>")]
     assert re.findall(r'<th scope="col">([^<]+)', table) == ["comparison", "faster", "unclear"]
     assert re.findall(r"<strong[^>]*>([^<]+)", table)[:2] == ["n0, n4", "7 networks"]
@@ -210,18 +210,18 @@ def test_from_nine_networks_on_a_column_is_a_finding(tmp_path):
     ],
 )
 def test_exclusions_that_change_a_finding_are_told_in_their_mark(
-    contents, monkeypatch, changed, said
+    results, monkeypatch, changed, said
 ):
     name = "eyelevel.report.first_screen.marks.count_changed_findings"
     monkeypatch.setattr(name, lambda _: changed)
-    text = marks(contents)
+    text = marks(results)
     assert said in text and ("does not hold" in text) == bool(changed)
 
 
-def test_blocks_that_are_not_loaded_yet_have_no_loads_left_out(contents):
-    text = marks(replace(contents, unfinished="30 of 36 loads are there"))
+def test_blocks_that_are_not_loaded_yet_have_no_loads_left_out(results):
+    text = marks(replace(results, unfinished="30 of 36 loads are there"))
     assert "1 not complete" in text and "with loads left out" not in text
-    assert "1 with loads left out" in marks(contents)
+    assert "1 with loads left out" in marks(results)
 
 
 @pytest.mark.parametrize(("lost", "said"), [((2,), "7 to 8 loads"), ((1, *range(3, 9)), "1 to 8")])
@@ -251,17 +251,17 @@ def test_one_load_and_one_finding_are_no_plural(tmp_path):
     assert "2 sites, 1 load of each per stack" in " ".join(seen(single))
 
 
-def test_the_machine_s_mark_counts_what_it_spoilt(contents, tmp_path):
+def test_the_machine_s_mark_counts_what_it_spoilt(results, tmp_path):
     """One load starved: that nothing was disturbed would be no measurement's word."""
-    spoilt = marks(contents)
+    spoilt = marks(results)
     assert "1 of 36 loads failed because of the instrument" in spoilt
     assert "none of 36 loads failed because of the instrument" not in spoilt
     assert "none of 36 loads failed because of the instrument" in marks(read_run(tmp_path))
 
 
-def test_loads_that_were_made_again_are_in_the_machine_s_mark(contents):
-    again = contents.table.with_columns(retried=pl.lit(1))
-    assert "36 attempts repeated" in marks(replace(contents, table=again))
+def test_loads_that_were_made_again_are_in_the_machine_s_mark(results):
+    again = results.table.with_columns(retried=pl.lit(1))
+    assert "36 attempts repeated" in marks(replace(results, table=again))
 
 
 def test_a_network_that_was_disturbed_too_much_says_so_and_has_no_interval(tmp_path):
@@ -271,8 +271,8 @@ def test_a_network_that_was_disturbed_too_much_says_so_and_has_no_interval(tmp_p
         busy = trial.network == "lte" and trial.repetition > 1 and trial.stack == "tcp"
         return {"cpu_foreign_share": 0.6 if busy else 0.02}, 1.0
 
-    contents = read_run(tmp_path, placed=placed)
-    summary = summary_of(contents)
+    results = read_run(tmp_path, placed=placed)
+    summary = summary_of(results)
     said = "the machine was too busy to answer: 4 of 6 blocks were disturbed"
     of_lte = [each for each in summary["gains"] if each["network"] == "lte"]
     assert of_lte and all(said in each["gain"]["undetermined_because"] for each in of_lte)
@@ -280,45 +280,45 @@ def test_a_network_that_was_disturbed_too_much_says_so_and_has_no_interval(tmp_p
     assert all(each["gain"]["low"] for each in summary["gains"] if each["network"] == "dsl")
     answers = [each for each in summary["answer"] if each.startswith("On lte")]
     assert answers and all("undetermined" in each and said in each for each in answers)
-    text = page(contents)
+    text = page(results)
     assert text.count("run it again on a quieter machine") == 1, "and not in every cell"
     assert ">undetermined</strong><span>the machine was too busy to answer</span>" in text
     assert "has no gains: the machine was too busy to answer." in text
     assert summary["rests_on"][1]["finding"].endswith("; no answer on lte")
-    machine = marks(contents)[marks(contents).index("Machine") - 200 :]
+    machine = marks(results)[marks(results).index("Machine") - 200 :]
     assert "does not hold" in machine and "The machine was busy" not in machine.split("<p>")[0]
 
 
 def test_a_run_that_was_disturbed_throughout_says_only_that(tmp_path):
-    contents = read_run(tmp_path, placed=lambda trial: ({"cpu_foreign_share": 0.6}, 1.0))
-    (answer,) = summary_of(contents)["answer"]
+    results = read_run(tmp_path, placed=lambda trial: ({"cpu_foreign_share": 0.6}, 1.0))
+    (answer,) = summary_of(results)["answer"]
     assert answer.startswith("There is no answer. On dsl, the machine was too busy to answer: 6 of")
-    assert "does not hold" in marks(contents)
+    assert "does not hold" in marks(results)
 
 
-def test_the_machine_s_mark_has_the_share_of_others_where_it_is_worth_a_word(contents):
+def test_the_machine_s_mark_has_the_share_of_others_where_it_is_worth_a_word(results):
     tables = [
-        contents.table.with_columns(cpu_foreign_share=pl.lit(share)) for share in (0.004, 0.02)
+        results.table.with_columns(cpu_foreign_share=pl.lit(share)) for share in (0.004, 0.02)
     ]
-    little, much = (marks(replace(contents, table=table)) for table in tables)
+    little, much = (marks(replace(results, table=table)) for table in tables)
     assert "other programs took" not in little
     assert "other programs took 2.0\N{NO-BREAK SPACE}% in the median load" in much
 
 
-def test_commands_are_code_and_no_backtick_is_left(contents):
-    shown = re.sub(r"<script.*?</script>", "", page(contents), flags=re.DOTALL)
+def test_commands_are_code_and_no_backtick_is_left(results):
+    shown = re.sub(r"<script.*?</script>", "", page(results), flags=re.DOTALL)
     assert "`" not in shown and "<code>eyelevel " in shown
 
 
 def test_versions_that_changed_are_told_of_unless_each_variant_has_one(tmp_path):
     text = TWO_STACKS.replace('"tcp", "quic"', '"quic"').replace('"tcp"', '"old"')
     own = 'variants = [{ name = "old" }, { name = "new", browser = { chromium = "/opt/c" } }]\n'
-    contents = read_run(tmp_path, text=text + own)
+    results = read_run(tmp_path, text=text + own)
 
     def heads(is_new):
         versions = pl.when(is_new).then(pl.lit("2")).otherwise(pl.lit("1")).alias("versions")
-        found = replace(contents, table=contents.table.with_columns(versions))
-        return [head for head, _ in of_machine(found)]
+        found = replace(results, table=results.table.with_columns(versions))
+        return [head for head, _ in machine_warnings(found)]
 
     changed = "Versions changed during the run."
     assert changed not in heads(pl.col("stack") == "new/quic")

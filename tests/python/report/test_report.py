@@ -9,7 +9,7 @@ from synthetic_run import PROGRESS, SITES, metrics_of, read_run, write_run
 
 from eyelevel.analysis.formats import NO_BREAK
 from eyelevel.analysis.stats.estimate import Estimate
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.base.errors import StoreError
 from eyelevel.plan.presets import preset_text
 from eyelevel.plan.variants import Variant
@@ -37,8 +37,8 @@ def run(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def contents(run):
-    return read_contents(run, metrics_of)
+def results(run):
+    return read_results(run, metrics_of)
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +50,8 @@ def outside_scripts(text):
     return re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
 
 
-def test_the_made_up_gain_is_found(contents):
-    gains = {(g.network, g.stack): g.gain for g in contents.gains if g.metric == "speed_index_ms"}
+def test_the_made_up_gain_is_found(results):
+    gains = {(g.network, g.stack): g.gain for g in results.gains if g.metric == "speed_index_ms"}
     assert gains["dsl", "quic"].low < -0.14 < gains["dsl", "quic"].high
 
 
@@ -76,9 +76,9 @@ def test_every_load_that_was_not_ok_is_listed_with_its_reason(text):
         assert re.search(rf"{block}</th><td>\w+</td><td>{outcome}</td><td>made up for a test", body)
 
 
-def test_a_starved_load_is_left_out_and_a_timeout_is_not(contents):
-    assert [each.block for each in contents.blocks.excluded] == ["startup/lte/2"]
-    assert contents.blocks.kept.height == 35 and contents.blocks.whole == 11
+def test_a_starved_load_is_left_out_and_a_timeout_is_not(results):
+    assert [each.block for each in results.blocks.excluded] == ["startup/lte/2"]
+    assert results.blocks.kept.height == 35 and results.blocks.whole == 11
 
 
 def test_nothing_is_fetched(text):
@@ -93,9 +93,9 @@ def test_tables_have_captions_and_scopes(text):
     assert not re.search(r"<th(?! scope)[ >]", body)
 
 
-def test_hashes_seed_and_versions_are_there(text, contents):
+def test_hashes_seed_and_versions_are_there(text, results):
     body = outside_scripts(text)
-    for fact in (contents.plan_hash, "sha256:startup", "Chromium 156.0", "6.1.0", "cubic, bbr"):
+    for fact in (results.plan_hash, "sha256:startup", "Chromium 156.0", "6.1.0", "cubic, bbr"):
         assert fact in body
 
 
@@ -104,8 +104,8 @@ def test_the_same_directory_gives_the_same_page(run, text):
     assert again == text
 
 
-def test_few_blocks_are_warned_of(contents):
-    heads = [head for head, _ in warnings(contents)]
+def test_few_blocks_are_warned_of(results):
+    heads = [head for head, _ in warnings(results)]
     assert heads == [
         "Only 2 to 3 blocks per site and network.",
         "Level: not measured on this machine.",
@@ -113,11 +113,11 @@ def test_few_blocks_are_warned_of(contents):
 
 
 @pytest.mark.parametrize("blocks", [5, 6])
-def test_a_first_look_says_that_what_it_finds_is_overstated_and_has_faint_colours(contents, blocks):
+def test_a_first_look_says_that_what_it_finds_is_overstated_and_has_faint_colours(results, blocks):
     """What counts is how many blocks were left, not how many were planned."""
-    gains = tuple(replace(gain, gain=replace(gain.gain, n=blocks)) for gain in contents.gains)
-    cells = tuple(replace(cell, pairs=blocks) for cell in contents.cells)
-    few = replace(contents, plan=replace(contents.plan, blocks=12), gains=gains, cells=cells)
+    gains = tuple(replace(gain, gain=replace(gain.gain, n=blocks)) for gain in results.gains)
+    cells = tuple(replace(cell, pairs=blocks) for cell in results.cells)
+    few = replace(results, plan=replace(results.plan, blocks=12), gains=gains, cells=cells)
     texts = [text for _, text in warnings(few) if "overstates" in text]
     page = opening(few, PageData(few)) + overview_section(few, PageData(few))
     assert len(texts) == (blocks == 5)
@@ -130,16 +130,16 @@ def test_a_first_look_says_that_what_it_finds_is_overstated_and_has_faint_colour
     assert ("first-look" in gains_section(few)) == (blocks == 5)
 
 
-def test_a_machine_that_becomes_busy_during_the_run_is_warned_of(contents):
+def test_a_machine_that_becomes_busy_during_the_run_is_warned_of(results):
     """By what each load measured, and not by how busy it was when the run began."""
-    (machine,) = contents.run_environments
+    (machine,) = results.run_environments
     idle = replace(machine, environment={"load_1min": 0.1, "cores": 2})
 
     def first_warning(share):
         last = pl.col("repetition") == pl.col("repetition").max()
         foreign = pl.when(last).then(share).otherwise(0.01)
-        table = contents.table.with_columns(cpu_foreign_share=foreign)
-        return warnings(replace(contents, run_environments=(idle,), table=table))[0]
+        table = results.table.with_columns(cpu_foreign_share=foreign)
+        return warnings(replace(results, run_environments=(idle,), table=table))[0]
 
     head, text = first_warning(0.63)
     assert head == "The machine was busy."
@@ -147,15 +147,15 @@ def test_a_machine_that_becomes_busy_during_the_run_is_warned_of(contents):
     assert first_warning(0.09)[0] == "Only 2 to 3 blocks per site and network."
 
 
-def test_late_loads_without_real_time_priority_name_the_remedy(contents):
-    kept = contents.blocks.kept
+def test_late_loads_without_real_time_priority_name_the_remedy(results):
+    kept = results.blocks.kept
     one_late = kept.with_columns(late=pl.int_range(pl.len()) == 0)
 
     def heads(allowed, kept=one_late):
-        (machine,) = contents.run_environments
+        (machine,) = results.run_environments
         machine = replace(machine, environment={"realtime_allowed": allowed})
-        blocks = replace(contents.blocks, kept=kept)
-        return dict(warnings(replace(contents, run_environments=(machine,), blocks=blocks)))
+        blocks = replace(results.blocks, kept=kept)
+        return dict(warnings(replace(results, run_environments=(machine,), blocks=blocks)))
 
     head = "Labs had no real-time priority."
     assert heads(False)[head].startswith(f"1 of {kept.height} compared loads had late packets")
@@ -165,26 +165,26 @@ def test_late_loads_without_real_time_priority_name_the_remedy(contents):
     assert not {head, "Packets were late."} & set(heads(False, kept))
 
 
-def test_a_core_that_was_kept_from_the_browser_is_told(contents):
-    (machine,) = contents.run_environments
+def test_a_core_that_was_kept_from_the_browser_is_told(results):
+    (machine,) = results.run_environments
     machine = replace(machine, environment={"realtime_allowed": False})
 
     def text_of(cores):
-        table = contents.table.with_columns(browser_cores=cores)
-        said = warnings(replace(contents, run_environments=(machine,), table=table))
+        table = results.table.with_columns(browser_cores=cores)
+        said = warnings(replace(results, run_environments=(machine,), table=table))
         return dict(said)["Labs had no real-time priority."]
 
     assert "left the browser 1: pages" in text_of(pl.lit(1))
     assert "left the browser 1 to 7: pages" in text_of(1 + 6 * (pl.int_range(pl.len()) % 2))
 
 
-def test_objects_in_cleartext_are_warned_of(contents):
-    partly = replace(contents, environment={"secure_shares": {"startup": 0.75}})
+def test_objects_in_cleartext_are_warned_of(results):
+    partly = replace(results, environment={"secure_shares": {"startup": 0.75}})
     head, text = warnings(partly)[0]
     assert head == "startup is not entirely https." and text.startswith(
         "25.0\N{NO-BREAK SPACE}% of its objects were"
     )
-    half = contents.table.with_columns(cleartext_share=pl.lit(0.5))
+    half = results.table.with_columns(cleartext_share=pl.lit(0.5))
     _, text = warnings(replace(partly, table=half))[0]
     assert "50.0\N{NO-BREAK SPACE}% of the bytes of its loads" in text
 
@@ -204,7 +204,7 @@ def test_an_unfinished_run_says_so_and_compares_what_is_there(tmp_path):
     for file in (tmp_path / "trials" / name).iterdir():
         file.unlink()
     (tmp_path / "trials" / name).rmdir()
-    found = read_contents(tmp_path, metrics_of)
+    found = read_results(tmp_path, metrics_of)
     head, text = warnings(found)[0]
     assert head == "No verdict: the run is not complete." and text.startswith("35 of 36 loads")
     assert (found.blocks.kept.height, found.blocks.whole) == (35, 11)
@@ -221,14 +221,14 @@ def test_a_run_without_any_load_still_has_a_page(tmp_path):
 def test_without_a_whole_block_the_most_frequent_end_is_counted(tmp_path):
     text = preset_text("quickstart", SITES).replace("blocks = 3", "blocks = 1")
     blocks = [f"{site}/{network}/1" for site in SITES for network in ("dsl", "lte")]
-    contents = read_run(tmp_path, {(block, "tcp+"): "starved" for block in blocks}, text)
-    count, of = len(blocks), contents.table.height
+    results = read_run(tmp_path, {(block, "tcp+"): "starved" for block in blocks}, text)
+    count, of = len(blocks), results.table.height
     said = f"{count} of {of} loads ended as starved: made up for a test."
-    assert summary_of(contents)["answer"] == [
+    assert summary_of(results)["answer"] == [
         f"No block is complete yet, so there is nothing to compare: {said}"
     ]
-    each_its_own = contents.table.with_columns(outcome_detail=pl.col("hash"))
-    (answer,) = summary_of(replace(contents, table=each_its_own))["answer"]
+    each_its_own = results.table.with_columns(outcome_detail=pl.col("hash"))
+    (answer,) = summary_of(replace(results, table=each_its_own))["answer"]
     assert f"{count} of {of} loads ended as starved: one of them: " in answer
 
 
@@ -237,7 +237,7 @@ def test_a_run_of_one_stack_compares_nothing_and_still_has_a_page(tmp_path):
     text = re.sub(r"(?m)^comparisons = .*$", 'reference = "quic"', stated)
     write_run(tmp_path, text=text)
     page = build_report(tmp_path, metrics_of).read_text(encoding="utf-8")
-    assert "quic" in page and summary_of(read_contents(tmp_path, metrics_of))["gains"] == []
+    assert "quic" in page and summary_of(read_results(tmp_path, metrics_of))["gains"] == []
 
 
 def test_one_block_has_values_without_intervals(tmp_path):
@@ -256,8 +256,8 @@ def test_a_missing_file_is_named_and_the_older_report_stays(tmp_path):
     assert (tmp_path / "report.html").exists()
 
 
-def test_the_summary_says_what_the_page_says(contents, text):
-    summary = summary_of(contents)
+def test_the_summary_says_what_the_page_says(results, text):
+    summary = summary_of(results)
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
     assert f'<p class="headline">{summary["headline"]}</p>'.replace(NO_BREAK, " ") in text
     assert summary["outcomes"]["quic"] == {"ok": 11, "starved": 1}
@@ -268,18 +268,18 @@ def test_the_summary_says_what_the_page_says(contents, text):
     }
 
 
-def test_every_key_of_the_summary_is_in_its_reference(contents):
+def test_every_key_of_the_summary_is_in_its_reference(results):
     reference = ROOT / "docs/reference/report.md"
     documented = set(re.findall(r"`(\w+)`", reference.read_text(encoding="utf-8")))
-    found = summary_of(contents)
+    found = summary_of(results)
     lists = [found[key][0] for key in ("gains", "blocks_excluded")]
     assert documented >= {*found, *(key for each in lists for key in each)}
 
 
-def test_filmstrips_share_one_time_axis(contents):
-    strips = filmstrips(contents)
+def test_filmstrips_share_one_time_axis(results):
+    strips = filmstrips(results)
     assert [(s["site"], s["network"]) for s in strips.strips] == [
-        (site, network) for site in contents.sites for network in contents.networks
+        (site, network) for site in results.sites for network in results.networks
     ]
     for strip in strips.strips:
         assert set(strip["stacks"]) == {"tcp", "tcp+", "quic"}
@@ -287,16 +287,16 @@ def test_filmstrips_share_one_time_axis(contents):
             assert len(stack["pictures"]) == len(strip["times_ms"]) <= 10
 
 
-def test_a_strip_has_its_own_load_s_progress(contents):
-    for strip in filmstrips(contents).strips:
+def test_a_strip_has_its_own_load_s_progress(results):
+    for strip in filmstrips(results).strips:
         for stack in strip["stacks"].values():
-            (load,) = contents.table.filter(hash=stack["hash"]).iter_rows(named=True)
+            (load,) = results.table.filter(hash=stack["hash"]).iter_rows(named=True)
             steps = [[at * load["page_load_time_ms"], share] for at, share in PROGRESS]
             assert stack["progress"] == [[pytest.approx(at, abs=0.051), s] for at, s in steps]
 
 
-def test_the_last_column_shows_the_finished_page(contents):
-    for strip in filmstrips(contents).strips:
+def test_the_last_column_shows_the_finished_page(results):
+    for strip in filmstrips(results).strips:
         ends = [stack["pictures"][-1] for stack in strip["stacks"].values()]
         assert len(set(ends)) == 1
 
@@ -331,26 +331,26 @@ def test_no_text_of_a_page_steers_a_terminal_or_the_direction_of_writing():
     assert json.loads(re.search(r">(.*)</script>", block)[1]) == {"a": said}
 
 
-def test_the_methods_paragraph_has_the_plans_numbers(text, contents):
+def test_the_methods_paragraph_has_the_plans_numbers(text, results):
     body = outside_scripts(text)
     for fact in ("2 recorded sites", "11 of 12 blocks", "seed 1", "wolsing2019performance"):
         assert fact in body
-    assert f"hash is {contents.plan_hash}" in body
+    assert f"hash is {results.plan_hash}" in body
 
 
-def test_one_of_a_kind_is_not_told_as_many(contents):
-    one_of = {key: getattr(contents.plan, key)[:1] for key in ("sites", "networks")}
-    alone = replace(contents.plan, **one_of)
-    said = paragraph(replace(contents, plan=alone))
+def test_one_of_a_kind_is_not_told_as_many(results):
+    one_of = {key: getattr(results.plan, key)[:1] for key in ("sites", "networks")}
+    alone = replace(results.plan, **one_of)
+    said = paragraph(replace(results, plan=alone))
     assert said.startswith("1 recorded site was replayed with eyelevel ")
     assert "over 1 emulated network into" in said
 
 
-def test_how_long_loads_waited_for_the_machine_is_told(contents):
+def test_how_long_loads_waited_for_the_machine_is_told(results):
     def said(*waited_ms):
         column = pl.Series("waited_for_host_ms", [*waited_ms] * 4, dtype=pl.Float64)
-        table = contents.table.head(4 * len(waited_ms)).with_columns(column)
-        return setup_section(replace(contents, table=table))
+        table = results.table.head(4 * len(waited_ms)).with_columns(column)
+        return setup_section(replace(results, table=table))
 
     title = "loads that first waited for a quiet machine</dt><dd>"
     assert f"{title}none of 12<" in said(0.0, 0.0, 0.0)
@@ -362,8 +362,8 @@ def test_words_between_backticks_are_code_and_still_escaped():
     assert with_code("a `tcp<b>` c") == "a <code>tcp&lt;b&gt;</code> c"
 
 
-def test_the_appendix_prints_the_yardstick_or_how_to_measure_it(contents):
-    assert "eyelevel validate stacks" in appendix_section(contents)
+def test_the_appendix_prints_the_yardstick_or_how_to_measure_it(results):
+    assert "eyelevel validate stacks" in appendix_section(results)
     side = {
         "corrected_bit_s": 9.5e6,
         "retransmitted_share": 0.01,
@@ -376,32 +376,32 @@ def test_the_appendix_prints_the_yardstick_or_how_to_measure_it(contents):
         "ratio": Estimate(0.97, 0.9, 1.05).as_json(),
         "tcp": side | {"lateness_us_p99": 5.0}, "quic": side | {"lateness_us_p99": None},
     }  # fmt: skip
-    environment = {**contents.environment, "stacks_validated": [cell]}
-    said = appendix_section(replace(contents, environment=environment))
+    environment = {**results.environment, "stacks_validated": [cell]}
+    said = appendix_section(replace(results, environment=environment))
     for expected in ("10ms-1.0%", "0.970", "0.90-1.05", "9.500", "few losses", "lossy networks"):
         assert expected in said
 
 
-def test_an_altered_recording_is_told_before_the_numbers(run, contents):
+def test_an_altered_recording_is_told_before_the_numbers(run, results):
     said = "30 of 30 exchanges were recorded over http and became https"
-    altered = replace(contents, environment={"altered_sites": {"startup": [said]}})
+    altered = replace(results, environment={"altered_sites": {"startup": [said]}})
     assert (
         "startup was altered after recording.",
         f"{said}. Its loads show how the altered page behaves.",
     ) in warnings(altered)
-    assert not any("recorded" in head for head, _ in warnings(contents))
+    assert not any("recorded" in head for head, _ in warnings(results))
     # Of several recordings it is said once.
     many = {f"pr/page{number}": [said] for number in range(5)}
-    found = warnings(replace(contents, environment={"altered_sites": many}))
+    found = warnings(replace(results, environment={"altered_sites": many}))
     ((head, text),) = [each for each in found if "altered" in each[0]]
     assert head == "5 recordings were altered after recording."
     assert text.count(said) == 3 and "pr/page2: 30 of" in text and "2 more" in text
     # What a variant's edits change is what the plan asks about.
     variants = (Variant("main"), Variant("pr", edits=("defer:/app.js",)))
     edits = "edited: defer:/app.js (1 match)"
-    plan = replace(contents.plan, variants=variants)
+    plan = replace(results.plan, variants=variants)
     asked = {"main/startup": [edits], "pr/startup": [edits], "pr/news": [said, edits]}
-    found = warnings(replace(contents, plan=plan, environment={"altered_sites": asked}))
+    found = warnings(replace(results, plan=plan, environment={"altered_sites": asked}))
     ((head, text),) = [each for each in found if "altered" in each[0]]
     assert head == "2 recordings were altered after recording."
     assert text.startswith(f"main/startup: {edits}. pr/news: {said}. ")

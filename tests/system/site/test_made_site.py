@@ -57,7 +57,7 @@ def test_ten_loads_of_a_recorded_site_ask_for_the_same_urls_and_miss_none(record
     assert [load.detail for load in found.loads if load.ended != "complete"] == []
     assert {load.http_version for load in found.loads} == set(STACKS)
     assert found.misses == () and found.failure() == ""
-    assert found.not_always_asked == {}
+    assert found.varying_requests == {}
     asked = {url.partition("?")[0] for url in found.loads[0].requested}
     wanted = {MAIN, f"{WWW}/", f"{STATIC}/style.css", f"{STATIC}/app.js", f"{STATIC}/made.woff2"}
     wanted |= {f"{IMAGES}/{name}.png" for name in ("moved", "there", "far", "back")}

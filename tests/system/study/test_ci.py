@@ -142,7 +142,7 @@ def test_a_comparison_passes_and_fails_the_job(runner: Runner):
     assert runner.written("GITHUB_OUTPUT") == "status=0\n"
     out = runner.workspace / "eyelevel-results"
     assert (out / "gate.xml").read_text().count("<testcase") == 4
-    assert "passed: quic.page_load_time_ms on dsl" in (out / "said.txt").read_text()
+    assert "passed: quic.page_load_time_ms on dsl" in (out / "output.txt").read_text()
     assert runner.written("GITHUB_STEP_SUMMARY").startswith("```text\nEach stack is compared with")
     # Runs whose times scatter and a limit of nothing: it cannot pass.
     done = runner.step("Ask eyelevel", command=f"{command} 0")
@@ -189,7 +189,7 @@ def test_a_pull_request_is_loaded_beside_what_was_before(runner: Runner):
     assert done.returncode in RAN, done.stdout + done.stderr
     out = runner.workspace / "eyelevel-results"
     assert (out / "gate.xml").read_text().count("<testcase") == 2
-    assert "now@external.speed_index_ms on near" in (out / "said.txt").read_text()
+    assert "now@external.speed_index_ms on near" in (out / "output.txt").read_text()
     assert (out / "run" / "report.html").exists()
 
 

@@ -290,8 +290,8 @@ impl<'a> Reading<'a> {
             .integer()
             .and_then(|status| u16::try_from(status).ok());
         let status = status.filter(|status| *status >= 200);
-        let said = || format!("it has the status {}", response.status.to_message());
-        exchange.status = status.ok_or_else(said)?;
+        let odd_status = || format!("it has the status {}", response.status.to_message());
+        exchange.status = status.ok_or_else(odd_status)?;
         let status_text = response.status_text.word().unwrap_or_default();
         exchange.reason = status_text.trim().replace(['\r', '\n'], " ");
         let version = response.http_version.text().unwrap_or_default();

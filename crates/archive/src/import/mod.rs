@@ -248,14 +248,14 @@ impl Imported {
             ));
         }
         let recorded = exchanges.iter().filter_map(|each| each.recorded_at_unix_ms);
-        let said = exchanges
+        let response_dates = exchanges
             .iter()
             .filter_map(|each| timestamp::parse_http(each.response_header("date")?));
         Ok(SiteMetadata {
             title: title.to_owned(),
             description: String::new(),
             main_url,
-            created_at_unix_ms: recorded.min().or(said.min()).unwrap_or(0),
+            created_at_unix_ms: recorded.min().or(response_dates.min()).unwrap_or(0),
             provenance: self.provenance.clone(),
             screenshot: self.screenshot.clone(),
         })

@@ -39,19 +39,22 @@ pub fn import(path: &Path, _: Bytes, imported: &mut Imported) -> Result<(), Refu
         imported.main_url = Some(site.main_url().clone());
         imported.screenshot = site.screenshot().cloned();
     }
-    let said = site.provenance();
-    imported.provenance.altered.extend(said.altered.clone());
-    for sentence in &said.left_out {
+    let provenance = site.provenance();
+    imported
+        .provenance
+        .altered
+        .extend(provenance.altered.clone());
+    for sentence in &provenance.left_out {
         imported.leave_out(sentence.clone());
     }
     for note in site.notes() {
         imported.leave_out(note.message.clone());
     }
-    for (host, names) in &said.certificate_names {
+    for (host, names) in &provenance.certificate_names {
         let known = imported.provenance.certificate_names.entry(host.clone());
         known.or_insert_with(|| names.clone());
     }
-    for (host, size_bytes) in &said.certificate_chain_bytes {
+    for (host, size_bytes) in &provenance.certificate_chain_bytes {
         let known = imported
             .provenance
             .certificate_chain_bytes
@@ -59,7 +62,9 @@ pub fn import(path: &Path, _: Bytes, imported: &mut Imported) -> Result<(), Refu
         known.or_insert(*size_bytes);
     }
     if !is_first {
-        imported.provenance.merge_handshakes(&said.handshake_rtts);
+        imported
+            .provenance
+            .merge_handshakes(&provenance.handshake_rtts);
     }
     let mut budget = ReadBudget::for_file(site.file().len() as u64);
     for exchange in site.exchanges() {

@@ -99,12 +99,12 @@ pub fn preconnect(
         let mut links = Vec::new();
         for origin in &origins {
             let objects = workspace.objects.iter().filter(|each| !each.is_removed);
-            let asked: Vec<bool> = objects
+            let modes: Vec<bool> = objects
                 .filter(|each| is_same_origin(&each.exchange.url, origin))
                 .map(|each| is_anonymous(&each.exchange))
                 .collect();
             for (is_anonymous, attribute) in [(false, ""), (true, "crossorigin")] {
-                if asked.contains(&is_anonymous) {
+                if modes.contains(&is_anonymous) {
                     links.push((origin.clone(), attribute.to_owned()));
                 }
             }
@@ -187,7 +187,7 @@ fn find_objects(workspace: &Workspace, text: &str, kind: &str) -> Result<Vec<Url
 /// Returns the origins that a pattern or a URL names, except the page's own.
 fn find_origins(workspace: &Workspace, text: &str) -> Result<Vec<Url>, Reason> {
     let pattern = Pattern::read(text, &workspace.page);
-    let asked: Option<Url> = text.parse().ok();
+    let hinted: Option<Url> = text.parse().ok();
     let mut origins: Vec<Url> = Vec::new();
     let mut others: Vec<String> = Vec::new();
     for object in workspace.objects.iter().filter(|object| !object.is_removed) {
@@ -195,12 +195,12 @@ fn find_origins(workspace: &Workspace, text: &str) -> Result<Vec<Url>, Reason> {
         if is_same_origin(url, &workspace.page) {
             continue;
         }
-        let is_named = match &asked {
-            Some(asked) => is_same_origin(url, asked),
+        let is_named = match &hinted {
+            Some(hinted) => is_same_origin(url, hinted),
             None => pattern.matches(url),
         };
         if !is_named {
-            others.push(match asked {
+            others.push(match hinted {
                 Some(_) => format!("{}://{}", url.scheme, url.authority()),
                 None => url.authority(),
             });

@@ -107,11 +107,11 @@ pub fn run(arguments: &BulkArguments) -> Result<i32, Error> {
         let duration = Duration::from_millis(arguments.duration_ms);
         let (mut transfer, mut late) = (None, None);
         if let (Some(late_url), Some(after)) = (&arguments.late_url, arguments.late_after_bytes) {
-            let asked = client.fetch_with_late_request(url, late_url, after, duration, clock_ns);
-            late = Some(asked.await.map_err(broken)?);
+            let pending = client.fetch_with_late_request(url, late_url, after, duration, clock_ns);
+            late = Some(pending.await.map_err(broken)?);
         } else {
-            let asked = client.transfer(url, arguments.bytes_max, duration);
-            transfer = Some(asked.await.map_err(broken)?);
+            let pending = client.transfer(url, arguments.bytes_max, duration);
+            transfer = Some(pending.await.map_err(broken)?);
         }
         Ok::<_, Error>(Bulk {
             connect_ms,

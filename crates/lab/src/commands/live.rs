@@ -96,8 +96,8 @@ pub fn run(arguments: &LiveArguments) -> Result<i32, Error> {
         Error::Config(format!("{WISH}: open its namespace: {}", refusal(&error)))
     })?;
     let _way_out = connect(&uplink, &ends, &client, &verdicts, has_v6)?;
-    let asked = in_network_namespace(&client, || Ok(Forwarder::listen()))?;
-    let asked = asked
+    let forwarder = in_network_namespace(&client, || Ok(Forwarder::listen()))?;
+    let forwarder = forwarder
         .map_err(|error| Error::Config(format!("{WISH}: answer names: {}", refusal(&error))))?;
     let ended = await_end_of_input();
     let suspension = SuspensionWatch::start(Processes::of(init_pid), Driver::open(), true);
@@ -113,7 +113,7 @@ pub fn run(arguments: &LiveArguments) -> Result<i32, Error> {
             });
             tokio::select! {
                 _ = ended => Ok(()),
-                failed = asked.serve(nameservers) => failed,
+                failed = forwarder.serve(nameservers) => failed,
             }
         })
         .map_err(|error| Error::Config(format!("{WISH}: answer names: {}", refusal(&error))))?;
@@ -209,10 +209,10 @@ fn parse_allowed(text: &str) -> Result<Prefix, Error> {
 
 /// Returns a receiver that resolves when standard input has ended.
 fn await_end_of_input() -> tokio::sync::oneshot::Receiver<()> {
-    let (told, ended) = tokio::sync::oneshot::channel();
+    let (ended_sender, ended) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
-        let _ = told.send(());
+        let _ = ended_sender.send(());
     });
     ended
 }

@@ -123,11 +123,12 @@ pub fn forward(network: File, servers: Vec<SocketAddr>, realtime: bool) -> Resul
         part: "resolver",
         reason: error.to_string(),
     };
-    let asked = Forwarder::listen().map_err(failed)?;
+    let forwarder = Forwarder::listen().map_err(failed)?;
     let runtime = runtime()?;
     thread::spawn(move || {
         let _ = realtime && request_realtime(RealtimePriority::Endpoint);
-        let served = in_network_namespace(&network, || Ok(runtime.block_on(asked.serve(servers))));
+        let served =
+            in_network_namespace(&network, || Ok(runtime.block_on(forwarder.serve(servers))));
         let served = served.map_err(Error::from);
         if let Err(error) = served.and_then(|served| served.map_err(failed)) {
             emit(&ErrorEvent {
@@ -153,8 +154,8 @@ async fn answer_datagrams(socket: Arc<net::UdpSocket>, servers: Arc<[SocketAddr]
             (buffer[..length].to_vec(), socket.clone(), servers.clone());
         tokio::spawn(async move {
             for server in &*servers {
-                let asked = timeout(ANSWER_TIMEOUT, send_query(*server, &question)).await;
-                if let Ok(Ok(answer)) = asked {
+                let answer = timeout(ANSWER_TIMEOUT, send_query(*server, &question)).await;
+                if let Ok(Ok(answer)) = answer {
                     let _ = socket.send_to(&answer, sender).await;
                     break;
                 }
@@ -261,15 +262,17 @@ mod tests {
             question.reverse();
             stream.write_all(&question).unwrap();
         });
-        let asked = Forwarder {
+        let forwarder = Forwarder {
             datagrams: UdpSocket::bind(any).unwrap(),
             streams: TcpListener::bind(any).unwrap(),
         };
-        let by_udp = asked.datagrams.local_addr().unwrap();
-        let by_tcp = asked.streams.local_addr().unwrap();
+        let by_udp = forwarder.datagrams.local_addr().unwrap();
+        let by_tcp = forwarder.streams.local_addr().unwrap();
         thread::spawn(move || {
             let runtime = runtime().unwrap();
-            runtime.block_on(asked.serve(vec![gone, there])).unwrap();
+            runtime
+                .block_on(forwarder.serve(vec![gone, there]))
+                .unwrap();
         });
         let mut answer = [0; 100];
         let client = UdpSocket::bind(any).unwrap();

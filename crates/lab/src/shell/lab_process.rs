@@ -176,8 +176,8 @@ impl Running {
     }
 
     fn read_last_errors(&mut self) -> String {
-        let said = self.errors.take().and_then(|reader| reader.join().ok());
-        match said.as_deref().map(str::trim) {
+        let stderr_text = self.errors.take().and_then(|reader| reader.join().ok());
+        match stderr_text.as_deref().map(str::trim) {
             None | Some("") => "it said nothing; run `eyelevel doctor`".to_owned(),
             Some(text) => text.to_owned(),
         }

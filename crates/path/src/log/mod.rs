@@ -34,7 +34,7 @@ pub(crate) struct Log {
     records: u64,
     /// Records that had no room, and those of them that the log does not mention yet.
     lost: u64,
-    untold: u64,
+    unreported: u64,
 }
 
 impl Log {
@@ -46,7 +46,7 @@ impl Log {
             handed_over: Instant::ZERO,
             records: 0,
             lost: 0,
-            untold: 0,
+            unreported: 0,
         }
     }
 
@@ -54,11 +54,11 @@ impl Log {
     pub(crate) fn push(&mut self, record: &Record) {
         let Some(block) = self.blocks.room(2 * RECORD_BYTES) else {
             self.lost += 1;
-            self.untold += 1;
+            self.unreported += 1;
             return;
         };
-        if self.untold > 0 {
-            let lost = Record::lost(record.at_ns, std::mem::take(&mut self.untold));
+        if self.unreported > 0 {
+            let lost = Record::lost(record.at_ns, std::mem::take(&mut self.unreported));
             block.extend_from_slice(&lost.to_bytes());
             self.records += 1;
         }
@@ -78,8 +78,8 @@ impl Log {
     /// Writes the rest and waits for the disk.
     pub(crate) fn finish(mut self) -> LogEnd {
         let mut tail = Vec::new();
-        if self.untold > 0 {
-            tail.extend_from_slice(&Record::lost(0, self.untold).to_bytes());
+        if self.unreported > 0 {
+            tail.extend_from_slice(&Record::lost(0, self.unreported).to_bytes());
             self.records += 1;
         }
         LogEnd {

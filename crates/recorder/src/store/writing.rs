@@ -82,7 +82,7 @@ impl Store {
 impl Inner {
     fn provenance(
         &self,
-        told: Provenance,
+        given: Provenance,
         wanted: Option<HashSet<String>>,
         cookies_kept: bool,
     ) -> Provenance {
@@ -108,7 +108,7 @@ impl Inner {
             source: Some("record".to_owned()),
             cookies_kept,
             left_out,
-            ..told
+            ..given
         }
     }
 }

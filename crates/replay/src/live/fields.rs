@@ -1,4 +1,4 @@
-//! The fields of requests to a live build and of its answers; pure.
+//! Header fields of requests to a live build and of its responses; pure.
 
 use super::rewrite::{Names, Rewriter};
 use bytes::Bytes;
@@ -6,8 +6,8 @@ use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
 use std::net::IpAddr;
 
-/// Fields of one connection, which nobody passes on (RFC 9110, section 7.6.1).
-const OF_CONNECTION: [HeaderName; 7] = [
+/// Connection-specific fields, which are not forwarded (RFC 9110, section 7.6.1).
+const CONNECTION_SPECIFIC: [HeaderName; 7] = [
     header::CONNECTION,
     HeaderName::from_static("keep-alive"),
     HeaderName::from_static("proxy-connection"),
@@ -17,22 +17,22 @@ const OF_CONNECTION: [HeaderName; 7] = [
     header::UPGRADE,
 ];
 
-/// What a request is sent to a live build with.
+/// The values of `Host` and `X-Forwarded-*` of a request to a live build.
 pub(super) struct Forwarded<'a> {
     pub host: &'a str,
     pub scheme: &'a str,
     pub client: IpAddr,
 }
 
-/// The fields of a request as a front passes it on.
-pub(super) fn request(asked: &HeaderMap, of: &Forwarded<'_>) -> HeaderMap {
-    let mut fields = HeaderMap::with_capacity(asked.len() + 5);
+/// Returns the fields of a request as a reverse proxy forwards them.
+pub(super) fn request(received: &HeaderMap, of: &Forwarded<'_>) -> HeaderMap {
+    let mut fields = HeaderMap::with_capacity(received.len() + 5);
     let mut cookies: Vec<&[u8]> = Vec::new();
-    for (name, value) in asked {
+    for (name, value) in received {
         // RFC 9113, section 8.2.3: over HTTP/1.1 they are one field.
         if name == header::COOKIE {
             cookies.push(value.as_bytes());
-        } else if !is_of_connection(name, asked) && name != header::CONTENT_LENGTH {
+        } else if !is_connection_specific(name, received) && name != header::CONTENT_LENGTH {
             fields.append(name, value.clone());
         }
     }
@@ -63,19 +63,20 @@ pub(super) fn request(asked: &HeaderMap, of: &Forwarded<'_>) -> HeaderMap {
     fields
 }
 
-/// The fields of an answer as the browser gets them, and how often one named the local origin.
+/// Returns the fields of a response as the browser receives them, and the number of those that
+/// named the local origin.
 pub(super) fn answer(
-    told: &HeaderMap,
+    received: &HeaderMap,
     names: &Names,
     policies: &Names,
     local_hosts: &[&str],
     is_secure: bool,
 ) -> (HeaderMap, u64) {
-    let mut fields = HeaderMap::with_capacity(told.len());
+    let mut fields = HeaderMap::with_capacity(received.len());
     let mut rewritten = 0;
-    for (name, value) in told {
-        // Where the server itself has HTTP/3 is nothing to the browser.
-        if is_of_connection(name, told) || name == header::ALT_SVC {
+    for (name, value) in received {
+        // The server's own HTTP/3 endpoint is out of the browser's reach.
+        if is_connection_specific(name, received) || name == header::ALT_SVC {
             continue;
         }
         let new = if name == header::SET_COOKIE {
@@ -92,7 +93,7 @@ pub(super) fn answer(
     (fields, rewritten)
 }
 
-fn is_of_connection(name: &HeaderName, fields: &HeaderMap) -> bool {
+fn is_connection_specific(name: &HeaderName, fields: &HeaderMap) -> bool {
     let named = || {
         let all = fields.get_all(header::CONNECTION).iter();
         let mut words = all
@@ -100,10 +101,10 @@ fn is_of_connection(name: &HeaderName, fields: &HeaderMap) -> bool {
             .flat_map(|value| value.split(','));
         words.any(|word| word.trim().eq_ignore_ascii_case(name.as_str()))
     };
-    OF_CONNECTION.contains(name) || named()
+    CONNECTION_SPECIFIC.contains(name) || named()
 }
 
-/// None where nothing is to be replaced.
+/// Returns a value with its local names replaced; none if there are none.
 fn replace(value: &[u8], names: &Names) -> Option<Vec<u8>> {
     let mut rewriter = Rewriter::new(names.clone());
     let mut new = rewriter.feed(Bytes::copy_from_slice(value)).to_vec();
@@ -189,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_request_names_the_browsers_host_and_keeps_its_cookies_in_one_field() {
-        let asked = map(&[
+        let received = map(&[
             ("host", "elsewhere.test"),
             ("cookie", "a=1"),
             ("cookie", "b=2"),
@@ -203,7 +204,7 @@ mod tests {
             scheme: "https",
             client: "198.18.0.2".parse().unwrap(),
         };
-        let sent = request(&asked, &forwarded);
+        let sent = request(&received, &forwarded);
         let right = map(&[
             ("accept", "*/*"),
             ("cookie", "a=1; b=2"),

@@ -1,5 +1,5 @@
-//! A live build: a server outside of the lab that answers for the page's own origin. Others are
-//! answered from the recording.
+//! A live build: a server outside of the lab that responds for the page's own origin. Other origins
+//! are replayed from the recording.
 
 mod body;
 mod fields;
@@ -23,28 +23,28 @@ use std::net::{IpAddr, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A server that thinks for longer will not answer.
+/// The longest wait for the head of a response.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
-/// The match of what a live build answered, in place of one of the matcher's.
-pub const HOW: &str = "live";
+/// The value of the match field of a live build's responses, in place of one of the matcher's.
+pub const LIVE_MATCH: &str = "live";
 
-/// Gives a new connection to the server; blocks until there is one.
+/// Opens a connection to the server; blocks until it is established.
 pub type Dial = Arc<dyn Fn() -> io::Result<TcpStream> + Send + Sync>;
 
-/// Where a live build is, and how it is reached.
+/// The address of a live build and the way to connect to it.
 #[derive(Clone)]
 pub struct LiveOptions {
-    /// Makes connections.
+    /// Opens a connection.
     pub dial: Dial,
-    /// Names and ports by which the server knows itself, such as `localhost:3000`.
+    /// Authorities in the server's own URLs, such as `localhost:3000`.
     pub authorities: Vec<String>,
     /// The browser's address.
     pub client: IpAddr,
 }
 
-/// What the browser asks for.
+/// A request as the browser sent it.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct LiveRequest<'a> {
     /// The method.
     pub method: &'a Method,
     /// Path and query.
@@ -55,41 +55,41 @@ pub struct Asked<'a> {
     pub body: &'a [u8],
 }
 
-/// What the browser gets.
+/// A response as the browser receives it.
 #[derive(Debug)]
 pub struct LiveAnswer {
     /// The status.
     pub status: StatusCode,
     /// The fields.
     pub headers: HeaderMap,
-    /// Our own words where the server has none.
+    /// The text of an error, if the server has no response.
     pub body: Bytes,
-    /// What the server sends.
+    /// The body that the server streams.
     pub stream: Option<LiveBody>,
 }
 
-/// What happened since the last visit.
+/// Counts since the last visit.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LiveSummary {
     /// Requests that the server answered.
     pub requests: u64,
-    /// Fields of its answers that were rewritten.
+    /// Rewritten header fields of responses.
     pub fields_rewritten: u64,
-    /// Names of the local origin in bodies that were rewritten.
+    /// Names of the local origin that were rewritten in bodies.
     pub names_rewritten: u64,
-    /// Bodies of text that were passed on unsearched, since they are encoded or parts.
+    /// Text bodies that were forwarded unsearched, since they are encoded or partial.
     pub bodies_unsearched: u64,
-    /// Requests for another protocol (WebSocket), which were refused.
+    /// Refused requests for another protocol (WebSocket).
     pub upgrades_refused: u64,
-    /// Digest of the page's document as the server sent it; null: it did not come whole.
+    /// Digest of the page's document as the server sent it; null if it is incomplete.
     pub document_sha256: Option<String>,
-    /// Requests without a whole answer.
+    /// Requests without a complete response.
     pub failed: u64,
-    /// Why the first of them failed.
+    /// The reason of the first failure.
     pub failure: Option<String>,
 }
 
-/// Shared by the bodies on their way.
+/// Counters that response bodies share while they are streamed.
 #[derive(Debug, Default)]
 struct Counts(Mutex<LiveSummary>);
 
@@ -171,14 +171,14 @@ impl Live {
     }
 
     /// Asks the server. Where it gives no answer, one says why.
-    pub async fn answer(&self, asked: &Asked<'_>) -> LiveAnswer {
-        if asked.headers.contains_key(header::UPGRADE) {
+    pub async fn answer(&self, live_request: &LiveRequest<'_>) -> LiveAnswer {
+        if live_request.headers.contains_key(header::UPGRADE) {
             self.counts.change(|summary| summary.upgrades_refused += 1);
             let why = "a live build has no WebSockets: hot reload and other upgrades are refused";
             return sentence(StatusCode::NOT_IMPLEMENTED, why);
         }
         self.counts.change(|summary| summary.requests += 1);
-        match tokio::time::timeout(HEAD_TIMEOUT, self.ask(asked)).await {
+        match tokio::time::timeout(HEAD_TIMEOUT, self.forward(live_request)).await {
             Ok(Ok(reply)) => reply,
             Ok(Err(why)) => {
                 self.counts.fail(why.clone());
@@ -192,7 +192,7 @@ impl Live {
         }
     }
 
-    async fn ask(&self, asked: &Asked<'_>) -> Result<LiveAnswer, String> {
+    async fn forward(&self, live_request: &LiveRequest<'_>) -> Result<LiveAnswer, String> {
         let dial = self.dial.clone();
         let dialled = tokio::task::spawn_blocking(move || dial());
         let stream = dialled.await.map_err(|error| error.to_string())?;
@@ -213,35 +213,35 @@ impl Live {
             scheme: self.page.scheme.as_str(),
             client: self.client,
         };
-        let mut request = Request::new(Full::new(Bytes::copy_from_slice(asked.body)));
-        *request.method_mut() = asked.method.clone();
-        *request.uri_mut() = asked
+        let mut request = Request::new(Full::new(Bytes::copy_from_slice(live_request.body)));
+        *request.method_mut() = live_request.method.clone();
+        *request.uri_mut() = live_request
             .target
             .parse()
             .map_err(|_| "its path cannot be sent".to_owned())?;
-        *request.headers_mut() = fields::request(asked.headers, &forwarded);
+        *request.headers_mut() = fields::request(live_request.headers, &forwarded);
         let (parts, incoming) = sender
             .send_request(request)
             .await
             .map_err(failed)?
             .into_parts();
         let is_document = parts.status == StatusCode::OK
-            && asked.method == Method::GET
-            && asked.target == self.page.path_and_query;
+            && live_request.method == Method::GET
+            && live_request.target == self.page.path_and_query;
         Ok(self.reply(parts.status, &parts.headers, incoming, is_document))
     }
 
     fn reply(
         &self,
         status: StatusCode,
-        told: &HeaderMap,
+        received: &HeaderMap,
         incoming: hyper::body::Incoming,
         is_document: bool,
     ) -> LiveAnswer {
         let local: Vec<&str> = self.local_hosts.iter().map(String::as_str).collect();
         let is_secure = self.page.scheme == Scheme::Https;
         let (mut headers, rewritten) =
-            fields::answer(told, &self.names, &self.policies, &local, is_secure);
+            fields::answer(received, &self.names, &self.policies, &local, is_secure);
         let is_searched = fields::is_searched(status, &headers);
         if is_searched {
             // It may change; how the body ends says each protocol's own framing.
@@ -323,13 +323,13 @@ mod tests {
     }
 
     async fn ask(live: &Live, fields: &HeaderMap) -> LiveAnswer {
-        let asked = Asked {
+        let request = LiveRequest {
             method: &Method::GET,
             target: "/",
             headers: fields,
             body: b"",
         };
-        live.answer(&asked).await
+        live.answer(&request).await
     }
 
     async fn next(reply: &mut LiveAnswer) -> io::Result<Option<Bytes>> {

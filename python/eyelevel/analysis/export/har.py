@@ -236,16 +236,16 @@ def _timings(item: JsonMapping) -> dict[str, float]:
     blocked, send, waited_from = float(NOT_AVAILABLE), 0.0, started
     if sent is not None:
         sending = sent if item["sending_ms"] is None else item["sending_ms"]
-        blocked = _at_least_0(sending - started - max(dns, 0.0) - max(connect, 0.0))
-        send, waited_from = _at_least_0(sent - sending), sent
+        blocked = _clamp_to_0(sending - started - max(dns, 0.0) - max(connect, 0.0))
+        send, waited_from = _clamp_to_0(sent - sending), sent
     return {
         "blocked": blocked,
         "dns": dns,
         "connect": connect,
         "ssl": ssl,
         "send": send,
-        "wait": 0.0 if answered is None else _at_least_0(answered - waited_from),
-        "receive": 0.0 if answered is None or ended is None else _at_least_0(ended - answered),
+        "wait": 0.0 if answered is None else _clamp_to_0(answered - waited_from),
+        "receive": 0.0 if answered is None or ended is None else _clamp_to_0(ended - answered),
     }
 
 
@@ -253,7 +253,7 @@ def _length(span_ms: tuple[float, float] | None) -> float:
     return NOT_AVAILABLE if span_ms is None else round(span_ms[1] - span_ms[0], 3)
 
 
-def _at_least_0(length_ms: float) -> float:
+def _clamp_to_0(length_ms: float) -> float:
     """Return a length as at least 0: Chromium's timestamps of one moment can differ slightly."""
     return round(max(length_ms, 0.0), 3)
 

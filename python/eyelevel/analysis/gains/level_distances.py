@@ -107,7 +107,7 @@ def level_distances(
             rows = wide.filter(network=network)
             if not rows.height:
                 continue
-            times = _by_site(rows, square.stacks)
+            times = _values_by_site(rows, square.stacks)
             distances = {
                 name: _distance(times, comparison, horizon)
                 for name, comparison in square.comparisons.items()
@@ -130,7 +130,7 @@ def _join(values: pl.DataFrame, stacks: Sequence[str]) -> pl.DataFrame:
     return first.sort(key)
 
 
-def _by_site(rows: pl.DataFrame, stacks: Sequence[str]) -> dict[str, Floats]:
+def _values_by_site(rows: pl.DataFrame, stacks: Sequence[str]) -> dict[str, Floats]:
     """Return sites x repetitions by stack; not-a-number if there is no block."""
     (sites, row), (repetitions, column) = (
         np.unique(rows[name].to_numpy(), return_inverse=True) for name in ("site", "repetition")

@@ -65,7 +65,7 @@ def sequential_gains(
     for network in networks:
         for comparison in comparisons:
             of = (network, comparison.stack, comparison.reference)
-            names, x, r, limits = _by_site(by_comparison.get(of, pairs.clear()), sites)
+            names, x, r, limits = _values_by_site(by_comparison.get(of, pairs.clear()), sites)
             late = timeouts_so_far(x, r, limits)
             on_log, bounds, medians = _estimate_log_ratio(
                 x, r, limits, GAINS_LEVEL / family, horizon
@@ -233,7 +233,7 @@ def _pairs(kept: pl.DataFrame, metric: str, comparisons: Sequence[Comparison]) -
     return pairs.drop("limit_other").drop_nulls()
 
 
-def _by_site(
+def _values_by_site(
     pairs: pl.DataFrame, sites: Collection[str]
 ) -> tuple[list[str], Floats, Floats, Floats]:
     """Return the sites, both stacks' values as sites x repetitions, and each site's limit."""

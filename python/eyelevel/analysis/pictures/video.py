@@ -121,13 +121,13 @@ class _Decoder:
 
     def __enter__(self) -> Self:
         # ffmpeg prints more than a pipe can hold, and its output is read only at the end.
-        self._said = tempfile.TemporaryFile()
+        self._stderr = tempfile.TemporaryFile()
         command = ["ffmpeg", "-v", "info", "-nostats", "-nostdin", *self._arguments]
         command += ["-f", "image2pipe", "-c:v", "ppm", "-pix_fmt", "rgb24", "-"]
         try:
-            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._said)
+            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._stderr)
         except FileNotFoundError as error:
-            self._said.close()
+            self._stderr.close()
             raise VideoError(
                 f"reading {self._path}: ffmpeg is missing; install it (Debian: apt-get install "
                 "ffmpeg)"
@@ -143,7 +143,7 @@ class _Decoder:
         self._process.wait()
         assert self._process.stdout is not None
         self._process.stdout.close()
-        self._said.close()
+        self._stderr.close()
 
     def pictures(self) -> Iterator[Picture]:
         """Yield the image of each frame, height x width x 3, in the size that was decoded."""
@@ -159,8 +159,8 @@ class _Decoder:
 
     def read_output(self) -> str:
         """Return the output of ffmpeg so far."""
-        size = os.fstat(self._said.fileno()).st_size
-        return os.pread(self._said.fileno(), size, 0).decode(errors="replace")
+        size = os.fstat(self._stderr.fileno()).st_size
+        return os.pread(self._stderr.fileno(), size, 0).decode(errors="replace")
 
     def wait(self) -> str:
         """Wait for ffmpeg and return its output. Raises VideoError if it failed."""

@@ -115,7 +115,7 @@ def _worst_checks(environments: Sequence[JsonMapping], key: str) -> object:
     return found
 
 
-def _each_pair(environments: Sequence[JsonMapping], key: str) -> object:
+def _select_measured_pairs(environments: Sequence[JsonMapping], key: str) -> object:
     """Return the first complete measurement of each pair of stacks, or its first if none is.
 
     One is enough: machines of a class are unequal in the same aspects.
@@ -138,7 +138,7 @@ _RULES: Mapping[str, Callable[[Sequence[JsonMapping], str], object]] = MappingPr
         "load_1min": _largest,
         "memory_bytes": _smallest,
         "path_checks": _worst_checks,
-        "levels": _each_pair,
+        "levels": _select_measured_pairs,
         "stacks_validated": _first,
     }
 )

@@ -34,7 +34,7 @@ def parse_toml(text: str, source: Source) -> "JsonObject":
         fault, place = (match[1], match[2]) if match else (str(error), last)
         raise source.refusal(f"not TOML: {fault}", place) from error
     except RecursionError as error:
-        raise _too_deep(source) from error
+        raise _depth_error(source) from error
     except ValueError as error:  # too many digits for Python, or an invalid date
         raise source.refusal("a number in it has too many digits, or is no date") from error
     _check(data, source)
@@ -46,7 +46,7 @@ def _check(data: "JsonObject", source: Source) -> None:
     while left:
         key, depth, value = left.pop()
         if depth > TOML_DEPTH_MAX:
-            raise _too_deep(source)
+            raise _depth_error(source)
         if isinstance(value, dict):
             left += [(f"{key}.{name}" if key else name, depth + 1, v) for name, v in value.items()]
         elif isinstance(value, list):
@@ -57,5 +57,5 @@ def _check(data: "JsonObject", source: Source) -> None:
             raise source.refusal(f"`{key}`: {value} is not a finite number")
 
 
-def _too_deep(source: Source) -> Exception:
+def _depth_error(source: Source) -> Exception:
     return source.refusal(f"its arrays or tables are nested too deep, over {TOML_DEPTH_MAX} levels")

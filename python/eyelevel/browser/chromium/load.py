@@ -449,8 +449,8 @@ class DocumentEvents:
         def ms(at_s: float | None) -> float | None:
             return None if at_s is None else (at_s - start_s) * 1e3
 
-        def nearest(times_ms: list[float], said_ms: float | None) -> float | None:
-            return min(times_ms, key=lambda at_ms: abs(at_ms - (said_ms or 0.0)), default=None)
+        def nearest(times_ms: list[float], reported_ms: float | None) -> float | None:
+            return min(times_ms, key=lambda at_ms: abs(at_ms - (reported_ms or 0.0)), default=None)
 
         def repeated_ms(name: str) -> list[float]:
             return [(at_s - start_s) * 1e3 for at_s in self._all_s.get(name, ())]

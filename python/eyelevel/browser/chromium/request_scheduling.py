@@ -126,7 +126,7 @@ def request_scheduling(
     for event in log["events"]:
         if event["source"]["type"] == names.url_request:
             sources.setdefault(event["source"]["id"], []).append(event)
-    of_sources = (_of_source(events, names) for events in sources.values())
+    of_sources = (_parse_source(events, names) for events in sources.values())
     chosen = [
         request
         for request in of_sources
@@ -173,7 +173,7 @@ class _EventTimes:
         self.at_ms.setdefault((name, phase), float(event["time"]))
 
 
-def _of_source(events: Sequence[JsonMapping], names: _Names) -> ScheduledRequest | None:
+def _parse_source(events: Sequence[JsonMapping], names: _Names) -> ScheduledRequest | None:
     """Return the request of one event source; None if the log lacks its beginning."""
     times, begin = _EventTimes(), None
     for event in events:

@@ -132,9 +132,9 @@ class FirefoxTab:
         def since_origin(wall_ms: float | None) -> float | None:
             return None if wall_ms is None else wall_ms - origin_ms
 
-        def nearest(event: str, said_ms: float | None) -> float | None:
+        def nearest(event: str, reported_ms: float | None) -> float | None:
             times_ms = [at_ms - origin_ms for at_ms in self._events_ms.get(event, ())]
-            return min(times_ms, key=lambda at_ms: abs(at_ms - (said_ms or 0.0)), default=None)
+            return min(times_ms, key=lambda at_ms: abs(at_ms - (reported_ms or 0.0)), default=None)
 
         return answer, BrowserEvents(
             load_ms=nearest("browsingContext.load", answer["load"]),

@@ -9,14 +9,14 @@ and of the servers' own time. Aspects of the browser: which requests it delays, 
 its request order.
 """
 
-from eyelevel.calibration.level import value_text as said
+from eyelevel.calibration.level import value_text as wording
 from eyelevel.calibration.level.classes import PAGES, Aspect, Bound, Measure
 from eyelevel.plan.in_force import tcp_controller
 from eyelevel.plan.networks.origin_rtt import describe_rtts
 from eyelevel.plan.stacks import Stack
 
 
-@said.of_our_servers
+@wording.of_our_servers
 def _unsent(s: Stack) -> str:
     """Return `unsent_bytes_max` in words."""
     if not s.schedules_responses:
@@ -28,11 +28,11 @@ def _unsent(s: Stack) -> str:
 def _ecn(s: Stack) -> str:
     """Return `ecn`; over TCP it is the kernel's, for external servers as well."""
     if s.over_quic and not s.is_ours:
-        return said.ITS_OWN
+        return wording.ITS_OWN
     return s.ecn
 
 
-@said.of_our_servers
+@wording.of_our_servers
 def _header_tables(s: Stack) -> str:
     """Return `header_table_bytes`, and over QPACK `blocked_streams_max`, in words."""
     if not s.schedules_responses:
@@ -53,11 +53,11 @@ def _receive_window(s: Stack) -> str:
 def _initial_window(s: Stack) -> str:
     """Return `initial_window_packets`; over TCP it is the route's, for external servers as well."""
     if s.over_quic and not s.is_ours:
-        return said.ITS_OWN
+        return wording.ITS_OWN
     return f"{s.initial_window_packets} packets"
 
 
-@said.of_our_servers
+@wording.of_our_servers
 def _pacing(s: Stack) -> str:
     """Return `pacing`, or BBR's own, in words."""
     if s.congestion_control == "bbr":
@@ -68,11 +68,11 @@ def _pacing(s: Stack) -> str:
 def _packet(s: Stack) -> str:
     """Return `quic_packet_bytes` in words."""
     if s.over_quic and not s.is_ours:
-        return said.ITS_OWN
+        return wording.ITS_OWN
     return f"{s.quic_packet_bytes:,} bytes of UDP" if s.over_quic else "the kernel's"
 
 
-@said.of_our_servers
+@wording.of_our_servers
 def _record(s: Stack) -> str:
     """Return `tls_record_bytes` in words."""
     if not s.over_tls:
@@ -80,7 +80,7 @@ def _record(s: Stack) -> str:
     return "a packet" if s.over_quic else f"records of {s.tls_record_bytes:,} bytes"
 
 
-@said.of_our_servers
+@wording.of_our_servers
 def _http_origins(s: Stack) -> str:
     """Return how recorded http origins are served; with QUIC, the stack's TCP settings apply."""
     controller = tcp_controller(s.congestion_control)
@@ -98,7 +98,7 @@ _OF_WIRE: tuple[Aspect, ...] = (
             "bytes",
             "path log, own client",
             margin=4096.0,
-            none_of=said.no_priorities,
+            none_of=wording.no_priorities,
         ),
     ),
     Aspect(
@@ -112,7 +112,7 @@ _OF_WIRE: tuple[Aspect, ...] = (
             "bytes",
             "servers' events",
             margin=4096.0,
-            none_of=said.no_scheduler,
+            none_of=wording.no_scheduler,
         ),
         switch={"unsent_bytes_max": 65_536},
     ),
@@ -351,14 +351,14 @@ def _tls_version(s: Stack) -> str:
     return f"TLS {s.tls_version}, {s.key_exchange} key exchange" if s.over_tls else "no TLS"
 
 
-@said.of_our_servers
+@wording.of_our_servers
 def _session_tickets(s: Stack) -> str:
     """Return `session_tickets` in words; by default they are as the visit needs them."""
     given = s.session_tickets
     return {None: "as the visit needs", True: "given out", False: "none"}[given]
 
 
-@said.of_our_servers
+@wording.of_our_servers
 def _early_data(s: Stack) -> str:
     """Return `early_data` in words."""
     return "early data" if s.early_data else "no early data"
@@ -389,7 +389,7 @@ _OF_HANDSHAKE: tuple[Aspect, ...] = (
             "bytes",
             "own client",
             margin=16.0,
-            none_of=said.no_tls,
+            none_of=wording.no_tls,
         ),
     ),
     Aspect(
@@ -404,7 +404,7 @@ _OF_HANDSHAKE: tuple[Aspect, ...] = (
             # One padded datagram at most, and headers and tags of eight packets.
             bound=Bound("inherent", 0.0, 1600.0),
             because="datagrams with an Initial packet are padded to 1200 bytes, RFC 9000 14.1",
-            none_of=said.no_tls,
+            none_of=wording.no_tls,
         ),
     ),
     Aspect(
@@ -413,7 +413,7 @@ _OF_HANDSHAKE: tuple[Aspect, ...] = (
         ("tls_version", "key_exchange"),
         what="as the TLS sessions say",
         measure=Measure(
-            "cipher", PAGES, "", "servers' events", compared="label", none_of=said.no_tls
+            "cipher", PAGES, "", "servers' events", compared="label", none_of=wording.no_tls
         ),
     ),
     Aspect(
@@ -545,7 +545,7 @@ _OF_BROWSER: tuple[Aspect, ...] = (
             "",
             "servers' events",
             compared="label",
-            none_of=said.no_priorities,
+            none_of=wording.no_priorities,
         ),
     ),
 )
@@ -570,7 +570,7 @@ def _server(s: Stack) -> str:
     return f"somebody else's: {' '.join(server.command)}; what it does is its own"
 
 
-@said.of_our_servers
+@wording.of_our_servers
 def _congestion_control(s: Stack) -> str:
     """Return `congestion_control` in words."""
     return s.controller
@@ -581,7 +581,7 @@ def _idle(s: Stack) -> str:
     return "yes" if s.slow_start_after_idle else "no"
 
 
-@said.of_our_servers
+@wording.of_our_servers
 def _scheduler(s: Stack) -> str:
     """Return `priorities` in words."""
     if not s.schedules_responses:
@@ -589,13 +589,13 @@ def _scheduler(s: Stack) -> str:
     return "urgency, then order (RFC 9218)" if s.priorities else "all in turn"
 
 
-@said.of_our_servers
+@wording.of_our_servers
 def _think_time(s: Stack) -> str:
     """Return `think_time` in words."""
     return s.think_time if isinstance(s.think_time, str) else f"{s.think_time:g} ms"
 
 
-@said.of_our_servers
+@wording.of_our_servers
 def _early_hints(s: Stack) -> str:
     """Return `early_hints` in words."""
     return "render-blocking objects" if s.has_early_hints else "none"

@@ -516,7 +516,7 @@ def _lines(names: Sequence[str], rows: Sequence[ExplainedRow], width: int) -> It
             label = f"{'':{_INDENT}}"
         for where, row_text in merged:
             head = f"{label}{'':{GAP}}{where:<{WHERE}}" if where else label
-            yield from _beside(head, row_text, width)
+            yield from _lines_beside(head, row_text, width)
 
 
 def _merge_stacks(
@@ -543,7 +543,7 @@ def _values(names: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{', '.join(stacks)}: {value}" for value, stacks in by_value.items())
 
 
-def _beside(label: str, parts: Sequence[str], width: int) -> Iterator[Line]:
+def _lines_beside(label: str, parts: Sequence[str], width: int) -> Iterator[Line]:
     """Yield the texts to the right of a label: on its line if all fit, otherwise one per line."""
     indent = len(label) + GAP
     joined = BETWEEN.join(parts)

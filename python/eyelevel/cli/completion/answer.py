@@ -11,7 +11,7 @@ from pathlib import Path
 
 from eyelevel.base.json_types import JsonMapping
 
-ASKED = ["completion", "words"]
+COMPLETION_COMMAND = ["completion", "words"]
 """First words of a command line that asks for completions."""
 
 HELP = ("--help", "Show this message and exit.")

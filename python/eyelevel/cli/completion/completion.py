@@ -32,9 +32,9 @@ complete -o bashdefault -o default -F _eyelevel eyelevel
     Shell.zsh: r"""#compdef eyelevel
 _eyelevel() {
     local -a found
-    local word said command=${words[1]/#\~/$HOME}
-    while IFS=$'\t' read -r word said; do
-        found+=("${word//:/\\:}:$said")
+    local word description command=${words[1]/#\~/$HOME}
+    while IFS=$'\t' read -r word description; do
+        found+=("${word//:/\\:}:$description")
     done < <("$command" completion words $((CURRENT - 1)) "${(@)words[2,-1]}" 2>/dev/null)
     if (( ${#found} )); then
         _describe eyelevel found

@@ -17,7 +17,7 @@ from eyelevel.analysis.connections import Timeline, busiest_connection, timeline
 from eyelevel.analysis.critical_path import object_waits, path_waits
 from eyelevel.analysis.metrics.catalogue import metrics_of
 from eyelevel.analysis.metrics.network import cleartext_share
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.analysis.trials.facts import measure_rows
 from eyelevel.analysis.trials.limits import LIMITS
 from eyelevel.base.errors import ConnectionLogError, PlanError
@@ -360,10 +360,14 @@ def stacks(
     hints.print(f"in force on {on.name}: {on.described()}", markup=False, soft_wrap=True)
     if missing := find_unmeasured(columns, rows):
         warning = f"{NOT_MEASURED} on this machine: {', '.join(missing)}"
-        hints.print(f"{warning}{_how(columns, missing[0], planned)}", markup=False, soft_wrap=True)
+        hints.print(
+            f"{warning}{_describe_measuring(columns, missing[0], planned)}",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
-def _how(names: Sequence[str], missing: str, planned: Mapping[str, Stack]) -> str:
+def _describe_measuring(names: Sequence[str], missing: str, planned: Mapping[str, Stack]) -> str:
     """Return the command that measures a stack against the first other one.
 
     Stacks that are not presets need a plan. A stack of `planned` that differs only in its origins'
@@ -398,20 +402,20 @@ def _of_run(
     These are its first network, the stacks' names, the measured level, their rows with the values
     measured by its loads, and the planned stacks by name.
     """
-    contents = read_contents(directory)
-    loaded = set(contents.table["stack"])
-    stacks = [stack for stack in contents.stacks if stack in loaded]
+    study = read_results(directory)
+    loaded = set(study.table["stack"])
+    stacks = [stack for stack in study.stacks if stack in loaded]
     levels = [
         level
-        for level in contents.environment.get("levels") or []
+        for level in study.environment.get("levels") or []
         if {level["first"], level["second"]} <= set(stacks)
     ]
-    planned = {stack.name: stack for stack in list_planned_stacks(contents.plan)}
-    on = contents.plan.networks[0]
+    planned = {stack.name: stack for stack in list_planned_stacks(study.plan)}
+    on = study.plan.networks[0]
     rows = explain(
         [stack_in_force(planned[stack], on) for stack in stacks], read_known(levels, stacks)
     )
-    for aspect, values in measure_rows(contents.table, stacks):
+    for aspect, values in measure_rows(study.table, stacks):
         rows.append(ExplainedRow(aspect, "", "measured", tuple(values), None))
-    by_name = {stack.name: stack for stack in contents.plan.stacks}
+    by_name = {stack.name: stack for stack in study.plan.stacks}
     return on, stacks, levels, rows, by_name

@@ -262,10 +262,10 @@ def _check_not_kept(out: Path, trials: Sequence[Trial]) -> None:
     there = list_committed(out)
     for trial in trials:
         if trial.hash in there:
-            raise _there(out, trial.hash)
+            raise _exists_error(out, trial.hash)
 
 
-def _there(out: Path, name: str) -> StoreError:
+def _exists_error(out: Path, name: str) -> StoreError:
     return StoreError(
         f"keeping {out / TRIALS / name}: an earlier load with these settings is there already; "
         "give another --out or --seed"
@@ -275,7 +275,7 @@ def _there(out: Path, name: str) -> StoreError:
 def _keep(out: Path, result: TrialResult, exports: Exports) -> None:
     name = result.record["trial"]["hash"]
     if not write_trial(out, result.record, result.frames, result.step_frames, result.logs):
-        raise _there(out, name)
+        raise _exists_error(out, name)
     if any(astuple(exports)):
         write_exports(read_trial(out, name), out / EXPORTS, exports)
 

@@ -107,7 +107,7 @@ def rows_in_lab(
         config["protocols"] = protocols_of_stacks(
             [(stack.http_version, stack.tls_version) for stack in named]
         )
-        config |= _early(stacks, {stack.early_data for stack in named})
+        config |= _early_data_settings(stacks, {stack.early_data for stack in named})
     names = [each["host"] for each in config["targets"]]
     behaviour = {"names": names, "early_data": True, "quic_versions": [1, 0x6B3343CF]}
     # Like prober and path: waiting for a CPU must not count as network time.
@@ -128,7 +128,7 @@ def rows_in_lab(
             yield event | ({"path_rtt_ms": network.network.rtt_ms_min} if is_row else {})
 
 
-def _early(stacks: str, kinds: set[bool]) -> dict[str, bool]:
+def _early_data_settings(stacks: str, kinds: set[bool]) -> dict[str, bool]:
     """Return early-data settings: 0-RTT in resumed connections for all rows of a round or none."""
     if kinds == {True, False}:
         raise ProbeError(f"--stack {stacks}: probe stacks with 0-RTT apart from those without")
@@ -576,14 +576,20 @@ def _save(path: Path, rounds: Rounds, last: int) -> None:
 
 STATUS = {"passes": 0, "blocked": 1, "undetermined": 3}
 """Exit statuses, as for gates: yes, no, inconclusive."""
-ASKED = {"protocols": list(PROTOCOLS), "v4": True, "v6": True, "count": 3, "interval_ms": 200}
+UDP_CHECK_CONFIG = {
+    "protocols": list(PROTOCOLS),
+    "v4": True,
+    "v6": True,
+    "count": 3,
+    "interval_ms": 200,
+}
 """Configuration of the probes of each host."""
 
 
 def _check_udp(config: JsonMapping, *, as_json: bool) -> None:
     """Probe, print the verdict, and exit with its status."""
     with hints.waiting(f"asking {len(config['targets'])} hosts over TCP and QUIC"):
-        found = passage(probe_events("probe", {**config, **ASKED}))
+        found = passage(probe_events("probe", {**config, **UDP_CHECK_CONFIG}))
     if as_json:
         print_json(found.as_json())
     else:

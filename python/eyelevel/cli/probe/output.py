@@ -91,32 +91,34 @@ def show_summary(summary: Summary) -> None:
 def _times(rows: list[Row]) -> object:
     titles = [title for title, _ in TIMES]
     numbers = (*titles, "trips", "status")
-    listing = table(*_what(rows), *numbers, right=numbers)
+    listing = table(*_varying_columns(rows), *numbers, right=numbers)
     for row in rows:
         times = [_number(row[key], 1000) for _, key in TIMES]
-        of = _which(row, rows)
+        of = _varying_values(row, rows)
         listing.add_row(*of, *times, _text(row["round_trips"]), _text(row["http_status"]))
     return listing
 
 
 def _multiples(rows: list[Row], rtt_us: float) -> object:
     titles = tuple(title for title, _ in MULTIPLES)
-    listing = table(*_what(rows), *titles, right=titles)
+    listing = table(*_varying_columns(rows), *titles, right=titles)
     for row in rows:
-        listing.add_row(*_which(row, rows), *(_number(row[key], rtt_us) for _, key in MULTIPLES))
+        listing.add_row(
+            *_varying_values(row, rows), *(_number(row[key], rtt_us) for _, key in MULTIPLES)
+        )
     return listing
 
 
-def _what(rows: list[Row]) -> tuple[str, ...]:
+def _varying_columns(rows: list[Row]) -> tuple[str, ...]:
     return ("protocol", "handshake") if any(row["first_of_pair"] for row in rows) else ("protocol",)
 
 
-def _which(row: Row, rows: list[Row]) -> tuple[str, ...]:
-    """Return a row's values for the columns in `_what`.
+def _varying_values(row: Row, rows: list[Row]) -> tuple[str, ...]:
+    """Return a row's values for the columns in `_varying_columns`.
 
     A row without a connection had no handshake.
     """
-    if len(_what(rows)) == 1:
+    if len(_varying_columns(rows)) == 1:
         return (row["protocol"],)
     return row["protocol"], "" if row["connection_us"] is None else _handshake(row)
 

@@ -17,7 +17,7 @@ from eyelevel.cli.output import print_json, results, table
 from eyelevel.probes.analysis import Analysis, analyse, file_labels
 from eyelevel.probes.cdn import GROUP, UNKNOWN, ByCdn, attribute_cdns, describe_evidence, read_marks
 from eyelevel.probes.reading import period, read_files
-from eyelevel.probes.selection import only_cdns, only_hosts, select_connected_by
+from eyelevel.probes.selection import only_cdns, select_connected_by, select_hosts
 from eyelevel.probes.targets import parse_protocols
 from eyelevel.report.pages.probe import write_probe_page
 
@@ -58,7 +58,7 @@ def report(
     if cdn:
         tables = only_cdns(tables, cdn)
     if host:
-        tables = only_hosts(tables, host)
+        tables = select_hosts(tables, host)
     if connected_by is not None:
         tables = select_connected_by(tables, protocols)
     analysis = analyse(tables)
@@ -225,7 +225,7 @@ def _cdn_table(found: ByCdn, cdns: set[str]) -> object:
     numbers = ("hosts", "samples")
     columns = (
         "served by",
-        "told by",
+        "identified by",
         *numbers,
         *(f"{title} connects" for title in SHARES.values()),
     )

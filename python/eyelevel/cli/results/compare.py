@@ -8,7 +8,7 @@ import typer
 
 from eyelevel.analysis.gate import GateError
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME, measure
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.analysis.two_runs import RunComparison, compare_runs
 from eyelevel.base.errors import unknown
 from eyelevel.cli.finish import OpenOption, PageOption, check_opens, ending_at
@@ -59,7 +59,7 @@ def compare(
     """
     check_opens(open_, page, "page", "--page FILE.html")
     cores = len(os.sched_getaffinity(0))
-    before, after = (read_contents(directory, measure, cores) for directory in (old, new))
+    before, after = (read_results(directory, measure, cores) for directory in (old, new))
     columns = before.blocks.kept.columns, after.blocks.kept.columns
     timings = [name for name in columns[0] if is_user_timing(name) and name in columns[1]]
     known = [*METRICS_BY_NAME, *timings]

@@ -10,7 +10,7 @@ import typer
 
 from eyelevel.analysis.gate import GateError
 from eyelevel.analysis.metrics.catalogue import measure
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.base.errors import unknown
 from eyelevel.cli.finish import OpenOption, end_at
 from eyelevel.cli.output import results
@@ -70,23 +70,23 @@ def figures(
         if name not in names:
             raise GateError(f"--only: {unknown('figure', name, names)}")
     processes, sites = len(os.sched_getaffinity(0)), site or ()
-    contents = read_contents(directory, measure, processes, None, compare or (), metric, sites)
+    study = read_results(directory, measure, processes, None, compare or (), metric, sites)
     target = out or directory / "figures" / _folder_of(sites, metric)
     make_folder(target)
     missing = False
     for entry in entries:
         if only and entry.name not in only:
             continue
-        rows = entry.rows(contents)
+        rows = entry.rows(study)
         if not rows.height:
-            nothing = f"{entry.name} ({entry.source}): not made, {why_not(entry.name, contents)}"
+            nothing = f"{entry.name} ({entry.source}): not made, {why_not(entry.name, study)}"
             results.print(nothing, markup=False, soft_wrap=True)
             missing = True
             continue
         write_result(target / f"{entry.name}.csv", to_csv(rows))
         files = f"{entry.name}.csv"
         if isinstance(entry, PaperFigure):
-            content = FORMATS[format_](entry.chart(rows, contents))
+            content = FORMATS[format_](entry.chart(rows, study))
             write_result(target / f"{entry.name}.{format_}", content)
             files = f"{entry.name}.{format_}, {files}"
         results.print(f"{entry.source}: {target / files}", markup=False, soft_wrap=True)

@@ -13,15 +13,15 @@ MARKER = "<!-- eyelevel -->"
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~@])")
 
 
-def markdown(contents: StudyResults, link: str = "") -> str:
+def markdown(results: StudyResults, link: str = "") -> str:
     """Return the headline, the answer, what changed, the noise and the warnings.
 
     `link`: the address of the whole report. Text from pages and plans is escaped.
     """
-    findings = summary_of(contents)
+    findings = summary_of(results)
     parts = [MARKER, f"**{escape(findings['headline'])}**", _list(findings["answer"])]
-    parts += [_table(page) for page in changed(contents).pages]
-    parts.append(_list(noise_sentences(contents.against_itself)))
+    parts += [_table(page) for page in changed(results).pages]
+    parts.append(_list(noise_sentences(results.against_itself)))
     if findings["warnings"]:
         count = len(findings["warnings"])
         head = f"{count} thing{'' if count == 1 else 's'} to know before you rely on it"

@@ -58,7 +58,7 @@ def run(
             f"reading {directory}: it has no folder `trials`; give the folder that "
             "`eyelevel run --out` wrote"
         )
-    loads = _loads(directory)
+    loads = _read_loads(directory)
     if csv is not None:
         write_result(csv, to_csv(loads))
         results.print(f"{loads.height} loads")
@@ -71,7 +71,7 @@ def run(
         _print_steps(loads, _steps(directory, loads))
 
 
-def _loads(directory: Path) -> pl.DataFrame:
+def _read_loads(directory: Path) -> pl.DataFrame:
     names = tuple(METRICS_BY_NAME)
     columns = Columns(names, measure)
     judged = judge_table(trials_table(directory, columns, len(os.sched_getaffinity(0))))

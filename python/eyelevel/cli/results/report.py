@@ -14,7 +14,7 @@ from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.metrics.catalogue import measure
 from eyelevel.analysis.report_metrics import title_of
 from eyelevel.analysis.stats.estimate import Estimate
-from eyelevel.analysis.study import StudyResults, read_contents
+from eyelevel.analysis.study import StudyResults, read_results
 from eyelevel.analysis.trials.starvation import briefly
 from eyelevel.base.json_types import JsonObject
 from eyelevel.cli.finish import OpenOption, end_at
@@ -32,12 +32,12 @@ from eyelevel.store.disk import check_file
 class Summary:
     """The values of a report that the command prints."""
 
-    contents: StudyResults
+    study: StudyResults
     path: Path
 
     def as_json(self) -> JsonObject:
         """Return the fields as documented in docs/reference/report.md."""
-        return {"report": str(self.path), **summary_of(self.contents)}
+        return {"report": str(self.path), **summary_of(self.study)}
 
 
 def report(
@@ -69,7 +69,7 @@ def report(
         check_file(markdown_to)
     summary = make_report(directory, against)
     if markdown_to is not None:
-        markdown_to.write_text(markdown(summary.contents, link), encoding="utf-8")
+        markdown_to.write_text(markdown(summary.study, link), encoding="utf-8")
     if as_json:
         print_json(summary.as_json())
     else:
@@ -82,48 +82,47 @@ def make_report(directory: Path, against: str | None = None) -> Summary:
 
     `against` is the reference of comparisons not in its plan.
     """
-    contents = read_contents(directory, measure, len(os.sched_getaffinity(0)), against)
-    return Summary(contents, write_report(directory, contents))
+    study = read_results(directory, measure, len(os.sched_getaffinity(0)), against)
+    return Summary(study, write_report(directory, study))
 
 
 def print_summary(summary: Summary) -> None:
     """Print the table of gains by network, the answer, and the outcomes."""
-    contents = summary.contents
-    by_key = {(gain.network, gain.comparison, gain.metric): gain for gain in contents.gains}
-    heads = [str(comparison) for comparison in contents.comparisons]
-    first = [f"{head} {text}" for head, text in first_warnings(contents)]
-    for sentence in (*changed(contents).sentences, *first):
+    study = summary.study
+    by_key = {(gain.network, gain.comparison, gain.metric): gain for gain in study.gains}
+    heads = [str(comparison) for comparison in study.comparisons]
+    first = [f"{head} {text}" for head, text in first_warnings(study)]
+    for sentence in (*changed(study).sentences, *first):
         results.print(sentence, markup=False)
-    style = "bright_black" if contents.unfinished else None
-    for network in contents.networks:
-        if why := contents.too_disturbed.get(network):
+    style = "bright_black" if study.unfinished else None
+    for network in study.networks:
+        if why := study.too_disturbed.get(network):
             results.print(f"{network}: no gains; {briefly(why)}", markup=False, style=style)
             results.print()
             continue
         results.print(f"{network}: gain [95 % interval]; negative is faster", markup=False)
         listing = table("metric", *heads, right=tuple(heads))
-        for metric in contents.metrics:
+        for metric in study.metrics:
             cells = [
-                _cell(by_key.get((network, comparison, metric)))
-                for comparison in contents.comparisons
+                _cell(by_key.get((network, comparison, metric))) for comparison in study.comparisons
             ]
             listing.add_row(title_of(metric), *cells)
         results.print(listing, style=style)
         results.print()
-    findings = summary_of(contents)
+    findings = summary_of(study)
     warnings = [warning for warning in findings["warnings"] if warning not in first]
     for sentence in findings["answer"]:
-        for reason in contents.too_disturbed.values():  # a warning has the details
+        for reason in study.too_disturbed.values():  # a warning has the details
             sentence = sentence.replace(reason, briefly(reason))
         results.print(sentence, markup=False, style=style)
-    for sentence in (*noise_sentences(contents.against_itself), *warnings):
+    for sentence in (*noise_sentences(study.against_itself), *warnings):
         results.print(sentence, markup=False)
-    for sentence in explain_causes(contents):
+    for sentence in explain_causes(study):
         results.print(sentence, markup=False)
     for stack, counted in findings["outcomes"].items():
         text = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counted.items()))
         results.print(f"{stack}: {text or 'no loads'}", markup=False)
-    if excluded := describe_exclusions(contents):
+    if excluded := describe_exclusions(study):
         results.print(f"Exclusions: {excluded}", markup=False)
 
 

@@ -208,7 +208,7 @@ def ask(
         _check_live(site, after)
     edit = _edit_of(change)
     is_of_pages = after is not None or edit is not None or _is_of_browser(change)
-    _check_asked(after, change, base, stack, is_of_pages=is_of_pages)
+    _check_combination(after, change, base, stack, is_of_pages=is_of_pages)
     chosen, table, unusual = _networks(networks, users, users_rate, words)
     with_stack = (change or "", stack if is_of_pages else base)
     keys = {
@@ -220,8 +220,8 @@ def ask(
         "cache_age_s": cache_age,
         "after_load": after_load or None,
     }
-    of_loads = {key: value for key, value in keys.items() if value is not None}
-    question = _Question(*with_stack, chosen, blocks, table, _keys(of_loads), is_live=live)
+    load_warnings = {key: value for key, value in keys.items() if value is not None}
+    question = _Question(*with_stack, chosen, blocks, table, _keys(load_warnings), is_live=live)
     are_recorded = [_is_url(page) and not live for page in pages]
     places = [
         str(recording_of(page)) if is_recorded else page
@@ -242,7 +242,7 @@ def ask(
     usual = DEFAULT_STACK if is_of_pages else DEFAULT_BASE
     names = "-to-".join(each.name for each in plan.variants)
     of_stack = [with_stack[1]] if with_stack[1] != usual else []
-    words_of = [each if isinstance(each, list) else [str(each)] for each in of_loads.values()]
+    words_of = [each if isinstance(each, list) else [str(each)] for each in load_warnings.values()]
     options = [change or names, *of_stack, *unusual, *chain.from_iterable(words_of)]
     directory = out or Path("results") / _folder("live" if live else plan.sites[0], options)
     again = "give the same command with --resume"
@@ -317,7 +317,7 @@ def _is_of_browser(change: str | None) -> bool:
     return bool(has_value) and word in BROWSER_CHANGES
 
 
-def _check_asked(
+def _check_combination(
     after: str | None, change: str | None, base: str, stack: str, *, is_of_pages: bool
 ) -> None:
     """Raise PlanError unless there is one question, with the options that are its own."""
@@ -388,12 +388,12 @@ def _conclude(
 ) -> None:
     """Exit like a gate: with a failed condition if a change may not be slower and is, with an
     inconclusive one if a comparison has no verdict."""
-    if fails_if_slower and (worse := find_worse(summary.contents)):
+    if fails_if_slower and (worse := find_worse(summary.study)):
         found = ", ".join(f"{gain.stack} on {gain.network}: {how}" for gain, how in worse)
         complain(f"failed: {found}; the report has the reasons")
         raise typer.Exit(EXIT_CODES["failed"])
-    opened = find_undecided(summary.contents)
-    has_blocks = summary.contents.blocks.kept.height > 0
+    opened = find_undecided(summary.study)
+    has_blocks = summary.study.blocks.kept.height > 0
     if inconclusive == "pass" or (has_blocks and not opened):
         return
     where = ", ".join(dict.fromkeys(gain.network for gain in opened))
@@ -502,12 +502,12 @@ def _or_a_page(places: Sequence[str], problem: str) -> str:
 
 
 def _print_answer(summary: Summary) -> None:
-    findings = summary_of(summary.contents)
-    first = [f"{head} {text}" for head, text in first_warnings(summary.contents)]
+    findings = summary_of(summary.study)
+    first = [f"{head} {text}" for head, text in first_warnings(summary.study)]
     others = (warning for warning in findings["warnings"] if warning not in first)
-    pages = changed(summary.contents).sentences
-    why = explain_causes(summary.contents)
-    noise = noise_sentences(summary.contents.against_itself)
+    pages = changed(summary.study).sentences
+    why = explain_causes(summary.study)
+    noise = noise_sentences(summary.study.against_itself)
     for sentence in (*pages, *first, *findings["answer"], *noise, *others, *why):
         results.print(sentence, markup=False)
 

@@ -186,7 +186,7 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-TOLD_MIN = 20
+STATUS_SITES_MIN = 20
 """Minimum number of sites for which a status is shown."""
 AT_ONCE = 4
 """Sites opened in parallel; each is a process of the data plane that reads or writes a file."""
@@ -244,7 +244,7 @@ def open_sites(names: Sequence[str]) -> list[RecordedSite]:
 
     Returns them in order, and raises the error of the first that fails.
     """
-    if len(names) < TOLD_MIN:
+    if len(names) < STATUS_SITES_MIN:
         return [open_site(name) for name in names]
     message = f"opening {len(names)} sites"
     opened: list[RecordedSite] = []

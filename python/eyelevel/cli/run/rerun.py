@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from eyelevel.analysis.metrics.catalogue import measure
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.analysis.two_runs import rerun_agrees
 from eyelevel.base.errors import PlanError
 from eyelevel.cli.finish import OpenOption, ending_at, resume_command
@@ -72,10 +72,10 @@ def rerun(
     with ending_at("report", summary.path, opens=open_, as_json=as_json):
         if not as_json:
             print_summary(summary)
-        before = read_contents(unpacked.run, measure)
+        before = read_results(unpacked.run, measure)
         metric = unpacked.plan.primary_metric
         limit = unpacked.plan.smallest_effect_of_interest
-        comparison = rerun_agrees(before, summary.contents, metric, limit)
+        comparison = rerun_agrees(before, summary.study, metric, limit)
         print_conditions(comparison)
         conclude(str(file), comparison.verdicts, None, comparison.as_json() if as_json else None)
 

@@ -235,7 +235,7 @@ def run(
         elif not conditions:
             print_json(summary.as_json())
         if conditions:
-            verdicts = evaluate(conditions, summary.contents)
+            verdicts = evaluate(conditions, summary.study)
             conclude(
                 str(out), verdicts, junit, summary.as_json() if as_json else None, inconclusive
             )

@@ -20,7 +20,7 @@ from eyelevel.load.traces import read_stages, read_trace_file
 from eyelevel.load.trial import run_trial
 from eyelevel.plan.file.change import BLOCKS_MAX
 from eyelevel.plan.file.parse import parse_plan
-from eyelevel.plan.file.server_question import AskedServer, name_of_command, server_plan
+from eyelevel.plan.file.server_question import ComparedServer, name_of_command, server_plan
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.networks.presets import find_recorded_pair
 from eyelevel.plan.plan import Plan
@@ -110,7 +110,7 @@ def print_recipe(
 
 
 def _print_answer(summary: Summary) -> None:
-    sentences = describe_level_distances(summary.contents)
+    sentences = describe_level_distances(summary.study)
     if not sentences:  # one protocol alone, or nothing in common
         print_summary(summary)
     for sentence in sentences:
@@ -119,7 +119,7 @@ def _print_answer(summary: Summary) -> None:
 
 def _read_server(
     text: str, paths: list[str], protocols: str, *, is_as_deployed: bool
-) -> AskedServer:
+) -> ComparedServer:
     """Return the server of a recipe's name or a command. Raises PlanError."""
     versions = [word.strip() for word in protocols.split(",") if word.strip()]
     for word in versions:
@@ -130,7 +130,7 @@ def _read_server(
     chosen = tuple(version for version in VERSIONS if version in versions)
     if text in RECIPES:
         found = get_recipe(text)
-        return AskedServer(text, found.command, (*found.paths, *paths), chosen, is_as_deployed)
+        return ComparedServer(text, found.command, (*found.paths, *paths), chosen, is_as_deployed)
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:
@@ -140,7 +140,7 @@ def _read_server(
     if not words:
         raise PlanError([f"the command is empty; write one, or a recipe ({', '.join(RECIPES)})"])
     check_program(words[0])
-    return AskedServer(name_of_command(words), words, tuple(paths), chosen, is_as_deployed)
+    return ComparedServer(name_of_command(words), words, tuple(paths), chosen, is_as_deployed)
 
 
 def _parse(text: str) -> Plan:

@@ -159,7 +159,7 @@ def _print_page(page: PageFindings, failure: str, pictures: JsonObject) -> None:
     say(results, f"console   {len(errors)} errors other than for what was not loaded")
     for error in errors[:LISTED_MAX]:
         say(results, f"  {error[:200]}")
-    changing = page.not_always_asked
+    changing = page.varying_requests
     say(results, f"requests  {'the same in all loads' if not changing else 'differ between loads'}")
     loads_of: Counter[str] = Counter(load.http_version for load in page.loads)
     for url, counts in list(changing.items())[:LISTED_MAX]:
@@ -232,7 +232,7 @@ def page_as_json(page: PageFindings, failure: str) -> JsonObject:
         "made_up_share": page.made_up_share,
         "lacking_share": page.lacking_share,
         "hosts_missing": page.hosts_missing,
-        "not_always_asked": page.not_always_asked,
+        "varying_requests": page.varying_requests,
         "values_differ": page.values_differ,
         "loads": [
             {

@@ -299,7 +299,7 @@ def _record_clients(recorder: Recorder) -> JsonMapping:
     authority = Path.cwd() / "eyelevel-recorder-ca.pem"
     authority.write_text(recorder.ca_certificate, encoding="ascii")
     try:
-        with _until_told_to_end() as wait:
+        with _waiting_for_end() as wait:
             proxy = f"http://{recorder.credentials}@{recorder.address}"
             hint = f"recording at {proxy}; clients must trust {authority}"
             hints.print(hint, markup=False, soft_wrap=True)
@@ -311,7 +311,7 @@ def _record_clients(recorder: Recorder) -> JsonMapping:
 
 
 @contextmanager
-def _until_told_to_end() -> Iterator[Callable[[], object]]:
+def _waiting_for_end() -> Iterator[Callable[[], object]]:
     """Make the first Ctrl-C or SIGTERM within the block end the wait, even one that came before it.
 
     A second one interrupts what follows the wait.
@@ -379,12 +379,14 @@ def _record_behind(words: NetworkWords, arguments: Sequence[str]) -> NoReturn:
     """
     compose(words, read_stages)
     given = words.given()
-    said = [word for pair in given.items() for word in pair]
+    option_words = [word for pair in given.items() for word in pair]
     inner = [sys.executable, "-m", "eyelevel.cli.main", *without(given, arguments)]
-    hints.print(f"recording behind `eyelevel path {' '.join(said)}`", markup=False, soft_wrap=True)
+    hints.print(
+        f"recording behind `eyelevel path {' '.join(option_words)}`", markup=False, soft_wrap=True
+    )
     sys.stdout.flush()
     binary = find_binary()
-    os.execv(binary, [binary, "shell", "--internet", *said, "--", *inner])
+    os.execv(binary, [binary, "shell", "--internet", *option_words, "--", *inner])
 
 
 def without(given: Container[str], arguments: Sequence[str]) -> list[str]:

@@ -326,7 +326,7 @@ _MARKS: dict[bool | None, Text] = {
     None: Text("-"),
 }
 
-_SAID = {
+_PRINTED_CHECKS = {
     "late by": "lateness",
     "waited to be read": "wait before the read",
     "without a time of arrival": "without arrival time",
@@ -387,7 +387,7 @@ def _print(checks: list[Check]) -> None:
 
 
 def _reword(name: str) -> str:
-    for recorded, wording in _SAID.items():
+    for recorded, wording in _PRINTED_CHECKS.items():
         if name.startswith(recorded):
             return wording + name.removeprefix(recorded)
     return name

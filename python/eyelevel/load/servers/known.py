@@ -114,13 +114,13 @@ def parse_servers(text: str) -> tuple[list[Served], dict[str, str]]:
             delay_ms = float(delayed[1]) if delayed else 0.0
             if delay_ms > DELAY_MS_MAX:
                 raise ProbeError(f"{excerpt(word)}: write at most {DELAY_MS_MAX:g}ms")
-            served.append(Served(_unlike(served, word), tuple(BASES), None, delay_ms))
+            served.append(Served(_unique_name(served, word), tuple(BASES), None, delay_ms))
         elif base in PROGRAMS and (base == word or base == "aioquic"):
             program = PROGRAMS[base]
             if is_installed(program):
                 options = ("--retry",) if base != word else ()
                 command = (*program.command, *options)
-                served.append(Served(_unlike(served, word), _protocols(base), command))
+                served.append(Served(_unique_name(served, word), _protocols(base), command))
             else:
                 missing[word] = program.get
         else:
@@ -167,7 +167,7 @@ def versions_of(served: Iterable[Served]) -> dict[str, str]:
     return found
 
 
-def _unlike(served: Sequence[Served], word: str) -> str:
+def _unique_name(served: Sequence[Served], word: str) -> str:
     """Return the name, numbered if it is taken: `ours`, then `ours (2)`."""
     count = sum(each.name.partition(" (")[0] == word for each in served)
     return f"{word} ({count + 1})" if count else word

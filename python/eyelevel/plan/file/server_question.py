@@ -16,7 +16,7 @@ NAME_LENGTH_MAX = 40
 
 
 @dataclass(frozen=True)
-class AskedServer:
+class ComparedServer:
     """A server that is compared: its name, command, further paths and HTTP versions."""
 
     name: str
@@ -56,7 +56,7 @@ class AskedServer:
 
 
 def server_plan(
-    server: AskedServer,
+    server: ComparedServer,
     sites: Sequence[str],
     networks: Sequence[str],
     blocks_max: int,

@@ -77,7 +77,9 @@ def axis_of(extent: tuple[float, float]) -> alt.Scale:
     return alt.Scale(domain=list(extent), clamp=True, nice=False)
 
 
-def beyond_the_axis(known: alt.Chart, extent: tuple[float, float]) -> tuple[alt.Chart, alt.Chart]:
+def arrows_beyond_axis(
+    known: alt.Chart, extent: tuple[float, float]
+) -> tuple[alt.Chart, alt.Chart]:
     """Return arrowheads at the ends of an axis of gains, for intervals that extend beyond it.
 
     `known` has `gain_low` and `gain_high`; `extent` is the whole axis.

@@ -16,8 +16,8 @@ import polars as pl
 from eyelevel.base.json_types import JsonObject
 from eyelevel.report.charts.chart import (
     arrowheads,
+    arrows_beyond_axis,
     axis_of,
-    beyond_the_axis,
     inline,
     layer_charts,
     specification,
@@ -278,7 +278,7 @@ def _gain_template(
 CLAIMS = {"faster": "var(--faster)", "slower": "var(--slower)", "no claim": "var(--quiet)"}
 """The page's colours of claims: only a verdict, corrected for all comparisons, is not grey."""
 
-SAID_SHARE = 0.3  # share of the axis
+LABEL_SHARE = 0.3  # share of the axis
 _ROW_PX = 30
 _GAINS = ("gain", "gain_low", "gain_high")
 _AXIS = alt.Axis(
@@ -294,7 +294,7 @@ def gains_overview(
     """Draw one comparison's gains by network, for a page.
 
     `rows`: `network`, `gain`, `gain_low`, `gain_high` (shares; null if undetermined), `claim` (of
-    CLAIMS), `said` (the difference in words). `extent`: the axis, shared by all comparisons.
+    CLAIMS), `label` (the difference in words). `extent`: the axis, shared by all comparisons.
     """
     scale = alt.Scale(domain=list(CLAIMS), range=list(CLAIMS.values()))
     colour = alt.Color("claim:N", legend=None, scale=scale)
@@ -303,8 +303,8 @@ def gains_overview(
     )
     # Room on the right for the words, so that no interval runs through them.
     low, high = extent
-    extent = (low, high + SAID_SHARE * (high - low))
-    labels = base.encode(x=alt.value("width"), text="said:N")
+    extent = (low, high + LABEL_SHARE * (high - low))
+    labels = base.encode(x=alt.value("width"), text="label:N")
     words = _text(labels).encode(color=alt.value("var(--ink)"))
     # On a narrow screen the words overlap the zero line: paper around them keeps them legible.
     paper = _text(labels, stroke="var(--paper)", strokeWidth=4)
@@ -344,7 +344,7 @@ def _dots(base: alt.Chart, extent: tuple[float, float]) -> tuple[alt.Chart, ...]
     tooltip = [alt.Tooltip(f"{name}:Q", format="+.1%") for name in _GAINS]
     interval = known.mark_rule(strokeWidth=2).encode(x=x, x2="gain_high:Q")
     dot = known.mark_point(filled=True, size=80, opacity=1).encode(x="gain:Q", tooltip=tooltip)
-    return interval, *beyond_the_axis(known, extent), dot
+    return interval, *arrows_beyond_axis(known, extent), dot
 
 
 def _text(labels: alt.Chart, **style: Any) -> alt.Chart:

@@ -66,20 +66,20 @@ class PaperFigure:
     chart: Callable[[pl.DataFrame, StudyResults], JsonObject]
 
 
-def cell_rows(contents: StudyResults) -> pl.DataFrame:
+def cell_rows(results: StudyResults) -> pl.DataFrame:
     """Return one row per site, network, comparison and metric, with the site's attributes.
 
     `ratio_of_means`, the papers' gain, and `difference_ms` are null if they are undetermined, as
     with a timeout: a share of sites that leaves these out would favour the stack that timed out.
     """
-    return _rows_of([cell for cell in contents.cells if cell.pairs], contents)
+    return _rows_of([cell for cell in results.cells if cell.pairs], results)
 
 
-def _rows_of(cells: Sequence[Cell], contents: StudyResults) -> pl.DataFrame:
+def _rows_of(cells: Sequence[Cell], results: StudyResults) -> pl.DataFrame:
     if not cells:
         return pl.DataFrame()
-    names = {comparison: str(comparison) for comparison in contents.comparisons}
-    networks = {network.name: network for network in contents.plan.networks}
+    names = {comparison: str(comparison) for comparison in results.comparisons}
+    networks = {network.name: network for network in results.plan.networks}
     place = {name: position for position, name in enumerate(networks)}  # panels in the plan's order
     cells = sorted(cells, key=lambda cell: place[cell.network])
     of_cells = [networks[cell.network] for cell in cells]
@@ -92,7 +92,7 @@ def _rows_of(cells: Sequence[Cell], contents: StudyResults) -> pl.DataFrame:
             "reference": [cell.reference for cell in cells],
             "comparison": [names[cell.comparison] for cell in cells],
             "metric": [title_of(cell.metric) for cell in cells],
-            "primary": [cell.metric == contents.primary_metric for cell in cells],
+            "primary": [cell.metric == results.primary_metric for cell in cells],
             "ratio_of_means": [cell.ratio_of_means.value for cell in cells],
             "anova": [cell.anova.verdict for cell in cells],
             "difference_ms": [cell.difference.value for cell in cells],
@@ -101,7 +101,7 @@ def _rows_of(cells: Sequence[Cell], contents: StudyResults) -> pl.DataFrame:
         },
         strict=False,
     )
-    sites = contents.blocks.kept.group_by("site").agg(
+    sites = results.blocks.kept.group_by("site").agg(
         pl.col("origins", "objects", "encoded_bytes").median()
     )
     # Without delay, differences cannot be expressed in round trips.
@@ -113,13 +113,13 @@ def _rows_of(cells: Sequence[Cell], contents: StudyResults) -> pl.DataFrame:
     )
 
 
-def _list_drawn_rows(contents: StudyResults) -> pl.DataFrame:
-    drawn = contents.drawn_metric
-    cells = [cell for cell in contents.cells if cell.pairs and cell.metric == drawn]
-    return _rows_of(cells, contents)
+def _list_drawn_rows(results: StudyResults) -> pl.DataFrame:
+    drawn = results.drawn_metric
+    cells = [cell for cell in results.cells if cell.pairs and cell.metric == drawn]
+    return _rows_of(cells, results)
 
 
-def _differences(contents: StudyResults) -> pl.DataFrame:
+def _differences(results: StudyResults) -> pl.DataFrame:
     """Return mean differences over sites in ms ("-131.3 ms SI", Wolsing et al. 2019, section 4)."""
     rows = [
         {
@@ -127,23 +127,23 @@ def _differences(contents: StudyResults) -> pl.DataFrame:
             "metric": title_of(gain.metric),
             "comparison": str(gain.comparison),
             **gain.difference.as_columns("difference_ms"),
-            "difference_rtts": _in_round_trips(gain.difference.value, contents, gain.network),
+            "difference_rtts": _in_round_trips(gain.difference.value, results, gain.network),
             "timeouts": (late.count + late.count_reference) if (late := gain.timeouts) else 0,
         }
-        for gain in contents.gains
+        for gain in results.gains
         if gain.metric.endswith("_ms")
     ]
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _in_round_trips(value: float | None, contents: StudyResults, network: str) -> float | None:
-    rtt_ms = contents.network(network).rtt_ms_min
+def _in_round_trips(value: float | None, results: StudyResults, network: str) -> float | None:
+    rtt_ms = results.network(network).rtt_ms_min
     return None if value is None or rtt_ms == 0 else value / rtt_ms
 
 
-def _significance(contents: StudyResults) -> pl.DataFrame:
+def _significance(results: StudyResults) -> pl.DataFrame:
     """Count the sites whose means are lower, higher or neither by the papers' test, with shares."""
-    cells = cell_rows(contents)
+    cells = cell_rows(results)
     if not cells.height:
         return cells
     order = ["network", "metric", "comparison"]
@@ -154,17 +154,17 @@ def _significance(contents: StudyResults) -> pl.DataFrame:
     return table.with_columns(**shares)
 
 
-def _loads(contents: StudyResults) -> pl.DataFrame:
-    metric = contents.drawn_metric
-    kept = contents.blocks.kept.filter(pl.col(metric).is_not_null())
+def _loads_table(results: StudyResults) -> pl.DataFrame:
+    metric = results.drawn_metric
+    kept = results.blocks.kept.filter(pl.col(metric).is_not_null())
     return kept.select("network", "site", "stack", "repetition", value=pl.col(metric))
 
 
-def _gains(contents: StudyResults) -> pl.DataFrame:
-    measured = {cell.metric for cell in contents.cells if cell.pairs}
+def _gains(results: StudyResults) -> pl.DataFrame:
+    measured = {cell.metric for cell in results.cells if cell.pairs}
     rows = [
         (e.network, title_of(e.metric), str(e.comparison), mean.value, mean.low, mean.high)
-        for e in contents.gains
+        for e in results.gains
         for mean in (e.ratio_of_means,)
         if e.metric in measured
     ]
@@ -174,32 +174,32 @@ def _gains(contents: StudyResults) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _comparison_names(contents: StudyResults) -> list[str]:
-    return [str(comparison) for comparison in contents.comparisons]
+def _comparison_names(results: StudyResults) -> list[str]:
+    return [str(comparison) for comparison in results.comparisons]
 
 
 def _attribute(name: str, title: str) -> Callable[[pl.DataFrame, StudyResults], JsonObject]:
-    return lambda rows, contents: against_attribute(rows, _comparison_names(contents), name, title)
+    return lambda rows, results: against_attribute(rows, _comparison_names(results), name, title)
 
 
-def _grid_curves(rows: pl.DataFrame, contents: StudyResults) -> JsonObject:
-    return site_curves(rows, contents.stacks, title_of(contents.drawn_metric), 3)
+def _grid_curves(rows: pl.DataFrame, results: StudyResults) -> JsonObject:
+    return site_curves(rows, results.stacks, title_of(results.drawn_metric), 3)
 
 
-def _link_curves(rows: pl.DataFrame, contents: StudyResults) -> JsonObject:
-    return link_curves(rows, contents.stacks, title_of(contents.drawn_metric))
+def _link_curves(rows: pl.DataFrame, results: StudyResults) -> JsonObject:
+    return link_curves(rows, results.stacks, title_of(results.drawn_metric))
 
 
 FIGURES: tuple[PaperFigure, ...] = (
     PaperFigure("gain-cdf", "Ratio of means by network and metric",
                 "Wolsing et al. 2019, figure 3", cell_rows,
-                lambda rows, contents: gain_cdf(rows, _comparison_names(contents))),
+                lambda rows, results: gain_cdf(rows, _comparison_names(results))),
     PaperFigure("significance", "Sites by the papers' test: mean lower, higher, neither",
                 "Wolsing et al. 2019, section 4", cell_rows,
-                lambda rows, contents: significance_shares(rows, _comparison_names(contents))),
+                lambda rows, results: significance_shares(rows, _comparison_names(results))),
     PaperFigure("mean-gains", "Ratios of means with their intervals",
                 "Wolsing et al. 2019, section 4", _gains,
-                lambda rows, contents: mean_gains(rows, _comparison_names(contents))),
+                lambda rows, results: mean_gains(rows, _comparison_names(results))),
     PaperFigure("origins", "Difference against the number of origins",
                 "Wolsing et al. 2019, slide 14", _list_drawn_rows,
                 _attribute("origins", "number of origins")),
@@ -211,10 +211,10 @@ FIGURES: tuple[PaperFigure, ...] = (
                 _attribute("encoded_bytes", "bytes on the wire")),
     PaperFigure("progress", "Visual progress over time, mean of all loads",
                 "Wolsing et al. 2019, figure 4", mean_progress,
-                lambda rows, contents: progress_chart(rows, contents.stacks, "linear")),
+                lambda rows, results: progress_chart(rows, results.stacks, "linear")),
     PaperFigure("progress-typical", "Visual progress over time, typical loads",
                 "Wolsing et al. 2019, figure 4", typical_progress,
-                lambda rows, contents: progress_chart(rows, contents.stacks, "step-after")),
+                lambda rows, results: progress_chart(rows, results.stacks, "step-after")),
     PaperFigure("disagreement", "Loads whose metrics disagree",
                 "Wolsing et al. 2019, figure 4", disagreement_strips,
                 lambda rows, _: strips_chart(rows)),
@@ -222,8 +222,8 @@ FIGURES: tuple[PaperFigure, ...] = (
                 "Das 2014, figure 5-1", nine_networks, _grid_curves),
     PaperFigure("heat-map", "Improvement of median load times over rate and RTT",
                 "Das 2014, figure 5-2", improvements,
-                lambda rows, contents: heat_map(
-                    rows, title_of(contents.drawn_metric), _comparison_names(contents))),
+                lambda rows, results: heat_map(
+                    rows, title_of(results.drawn_metric), _comparison_names(results))),
     PaperFigure("cellular-cdf", "Load times over links whose rate varies",
                 "Das 2014, figure 6-1", varying_networks, _link_curves),
     PaperFigure("trace-rate", "The rate of such a link over time",
@@ -232,7 +232,7 @@ FIGURES: tuple[PaperFigure, ...] = (
     PaperFigure("congestion-cdf", "Congestion controllers over such links",
                 "Das 2014, figures 6-3 and 6-4", controllers, _link_curves),
     PaperFigure("reproducibility", "How far loads lie from the median of their kind",
-                "Das 2014, figure 4-2", _loads,
+                "Das 2014, figure 4-2", _loads_table,
                 lambda rows, _: reproducibility(rows)),
     PaperFigure("waterfall", "Waterfalls of a typical pair of loads",
                 "beyond the papers", waterfall_rows, lambda rows, _: waterfall(rows)),
@@ -242,7 +242,7 @@ FIGURES: tuple[PaperFigure, ...] = (
                 "beyond the papers", break_even_rows, break_even_chart),
     PaperFigure("single-object", "Load times of single objects by size",
                 "Das 2014, figure 4-3; Wolsing et al. 2019, figure 2", single_objects,
-                lambda rows, contents: single_object(rows, contents.stacks)),
+                lambda rows, results: single_object(rows, results.stacks)),
 )  # fmt: skip
 
 

@@ -46,29 +46,29 @@ def varying_links(networks: Sequence[Network]) -> pl.DataFrame:
     return pl.concat(parts).select("network", "link", "course", "rtt_ms")
 
 
-def varying_networks(contents: StudyResults) -> pl.DataFrame:
+def varying_networks(results: StudyResults) -> pl.DataFrame:
     """Return figure 6-1: sites' median load times where a link's rate varies."""
-    links = varying_links(contents.plan.networks)
-    medians = site_medians(contents)
+    links = varying_links(results.plan.networks)
+    medians = site_medians(results)
     if not medians.height:
         return pl.DataFrame()
     rows = links.join(medians, on="network", maintain_order="left_right")
     return rows.select(*links.columns, "stack", "site", "seconds")
 
 
-def controllers(contents: StudyResults) -> pl.DataFrame:
+def controllers(results: StudyResults) -> pl.DataFrame:
     """Return figures 6-3 and 6-4: stacks of one HTTP version, several congestion controllers."""
     kinds: dict[str, dict[str, str]] = {}
-    for stack in contents.plan.stacks:
+    for stack in results.plan.stacks:
         of_version = kinds.setdefault(stack.protocol, {})
         of_version.setdefault(stack.controller, stack.name)
     several = [by_controller for by_controller in kinds.values() if len(by_controller) > 1]
     stacks = [name for by_controller in several for name in by_controller.values()]
-    rows = varying_networks(contents)
+    rows = varying_networks(results)
     return rows.filter(pl.col("stack").is_in(stacks)) if rows.height else rows
 
 
-def cellular_quantiles(contents: StudyResults) -> pl.DataFrame:
+def cellular_quantiles(results: StudyResults) -> pl.DataFrame:
     """Return the quantiles over sites (section 6.3), by link, round trip and comparison.
 
     `median_s`, `p95_s` and the reference's: quantiles of the sites' median loads, by the inverse
@@ -76,14 +76,14 @@ def cellular_quantiles(contents: StudyResults) -> pl.DataFrame:
     the reference's, less one, with a 95 % interval that treats the sites as a sample
     (`quantile_gain` over sites, which stay in pairs).
     """
-    rows = varying_networks(contents)
+    rows = varying_networks(results)
     if not rows.height:
         return rows
     found = []
     place = ("link", "course", "network", "rtt_ms")
     for key, part in rows.partition_by(place, as_dict=True, maintain_order=True).items():
         wide = part.pivot("stack", index="site", values="seconds")
-        for comparison in contents.comparisons:
+        for comparison in results.comparisons:
             if {comparison.stack, comparison.reference} <= set(wide.columns):
                 pair = wide.select(comparison.stack, comparison.reference).drop_nulls()
                 values, reference = (pair[name].to_numpy() for name in pair.columns)
@@ -95,14 +95,14 @@ def cellular_quantiles(contents: StudyResults) -> pl.DataFrame:
     return pl.DataFrame(found, infer_schema_length=None)
 
 
-def rates_over_time(contents: StudyResults) -> pl.DataFrame:
+def rates_over_time(results: StudyResults) -> pl.DataFrame:
     """Return figure 6-2: the rates of synthetic links in bins of half a second, each course once.
 
     A recorded trace's file is not part of a run; `eyelevel trace info FILE` describes it.
     """
-    links = dict(varying_links(contents.plan.networks).select("network", "link").iter_rows())
+    links = dict(varying_links(results.plan.networks).select("network", "link").iter_rows())
     parts, seen = [], set()
-    for network in contents.plan.networks:
+    for network in results.plan.networks:
         for direction, spec in (("down", network.synth_down), ("up", network.synth_up)):
             if spec is None or spec in seen:
                 continue
@@ -187,18 +187,18 @@ _OF_METRIC = {
 """The figures that show a single metric."""
 
 
-def why_not(name: str, contents: StudyResults) -> str:
+def why_not(name: str, results: StudyResults) -> str:
     """Return in one line what figure or table `name` needs and the run lacks."""
-    kept = contents.blocks.kept
+    kept = results.blocks.kept
     if kept.is_empty():
         return "no block of the run is complete"
-    if name in _OF_METRIC and kept[contents.drawn_metric].null_count() == kept.height:
-        return f"no load has {title_of(contents.drawn_metric)}"
-    varies = bool(varying_links(contents.plan.networks).height)
+    if name in _OF_METRIC and kept[results.drawn_metric].null_count() == kept.height:
+        return f"no load has {title_of(results.drawn_metric)}"
+    varies = bool(varying_links(results.plan.networks).height)
     for needs, kind, there in (
-        (_NETWORKS, "networks", contents.networks),
-        (_STACKS, "stacks", contents.stacks),
-        (_SITES, "sites", contents.sites),
+        (_NETWORKS, "networks", results.networks),
+        (_STACKS, "stacks", results.stacks),
+        (_SITES, "sites", results.sites),
     ):
         if name in needs and not (varies and needs[name] == _VARYING):
             more = ", ..." if len(there) > 6 else ""

@@ -58,16 +58,16 @@ class EarlyHintsSummary:
         }
 
 
-def summarise_early_hints(contents: StudyResults) -> Iterator[EarlyHintsSummary]:
+def summarise_early_hints(results: StudyResults) -> Iterator[EarlyHintsSummary]:
     """Yield a summary of each stack with Early Hints on each site."""
-    for stack in contents.plan.stacks:
-        for site in contents.sites if stack.has_early_hints else ():
-            hashes = contents.table.filter(
+    for stack in results.plan.stacks:
+        for site in results.sites if stack.has_early_hints else ():
+            hashes = results.table.filter(
                 pl.col("site") == site,
                 pl.col("stack") == stack.name,
                 pl.col("outcome").is_in(LOADED),
             )["hash"][:READ_MAX]
-            records = [contents.trial(name).record for name in hashes]
+            records = [results.trial(name).record for name in hashes]
             if loads := [record for record in records if "early_hints" in record]:
                 yield _summarise(stack.name, site, loads)
 

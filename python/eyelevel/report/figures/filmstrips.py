@@ -39,22 +39,22 @@ class Filmstrips:
         return {"pictures": self.pictures, "strips": self.strips}
 
 
-def filmstrips(contents: StudyResults) -> Filmstrips:
+def filmstrips(results: StudyResults) -> Filmstrips:
     """Return the strips of sites and networks in the plan's order, up to PICTURE_BYTES_MAX.
 
     The strips of a site and network are of one block (`typical_loads`). A site and network without
     frames has none; `left_out` counts those that exceeded the limit.
     """
     result = Filmstrips()
-    typical = typical_loads(contents) if contents.plan.browser.capture else {}
+    typical = typical_loads(results) if results.plan.browser.capture else {}
     pictures = _Pictures(result.pictures)
-    for site in contents.sites:
-        for network in contents.networks:
+    for site in results.sites:
+        for network in results.networks:
             if pictures.total_bytes > PICTURE_BYTES_MAX:
                 result.left_out += 1
                 continue
             loads = typical.get((site, network), {})
-            frames = _frames_of(contents, loads)
+            frames = _frames_of(results, loads)
             if not frames:
                 continue
             times = _times(max(stack_frames.at_ms[-1] for stack_frames in frames.values()))
@@ -62,7 +62,7 @@ def filmstrips(contents: StudyResults) -> Filmstrips:
             for stack, stack_frames in frames.items():
                 changes = _changes(stack_frames.at_ms)
                 numbers = pictures.numbers(stack_frames, [*times, *changes])
-                stacks[stack] = _strip(contents, loads[stack]) | {
+                stacks[stack] = _strip(results, loads[stack]) | {
                     "pictures": numbers[: len(times)],
                     "changes": [
                         [round(at_ms, 1), number]
@@ -75,13 +75,11 @@ def filmstrips(contents: StudyResults) -> Filmstrips:
     return result
 
 
-def strips_of(
-    contents: StudyResults, site: str, network: str
-) -> dict[str, list[tuple[float, str]]]:
+def strips_of(results: StudyResults, site: str, network: str) -> dict[str, list[tuple[float, str]]]:
     """Return the frames of each stack's typical load at even times, as seconds and data URLs."""
-    if not contents.plan.browser.capture:
+    if not results.plan.browser.capture:
         return {}
-    frames = _frames_of(contents, typical_loads(contents, [site]).get((site, network), {}))
+    frames = _frames_of(results, typical_loads(results, [site]).get((site, network), {}))
     if not frames:
         return {}
     times = _times(max(stack_frames.at_ms[-1] for stack_frames in frames.values()))
@@ -95,7 +93,7 @@ def strips_of(
 
 
 def typical_loads(
-    contents: StudyResults, sites: Sequence[str] | None = None
+    results: StudyResults, sites: Sequence[str] | None = None
 ) -> dict[tuple[str, str], dict[str, JsonObject]]:
     """Return the rows of the typical block, by site and network and then by stack.
 
@@ -103,17 +101,17 @@ def typical_loads(
     block whose differences between the compared stacks are nearest to their medians over the
     blocks; among equally near ones, the block whose values are. `sites` None: all of them.
     """
-    metric, wanted = contents.drawn_metric, contents.sites if sites is None else sites
-    rows = contents.blocks.kept.select(
+    metric, wanted = results.drawn_metric, results.sites if sites is None else sites
+    rows = results.blocks.kept.select(
         "site", "network", "stack", "repetition", "hash", metric, *PROGRESS_COLUMNS
     ).filter(pl.col("site").is_in(wanted), pl.col(metric).is_not_null())
-    chosen = _typical_blocks(contents, rows.select(*_BLOCK, "stack", metric), metric)
+    chosen = _typical_blocks(results, rows.select(*_BLOCK, "stack", metric), metric)
     by_cell: dict[tuple[str, str], dict[str, JsonObject]] = {}
     of_blocks = rows.join(chosen, on=_BLOCK, how="semi").sort("site", "network")
     for row in of_blocks.iter_rows(named=True):
         by_cell.setdefault((row["site"], row["network"]), {})[row["stack"]] = row
     return {
-        key: {stack: by_stack[stack] for stack in contents.stacks if stack in by_stack}
+        key: {stack: by_stack[stack] for stack in results.stacks if stack in by_stack}
         for key, by_stack in by_cell.items()
     }
 
@@ -121,13 +119,13 @@ def typical_loads(
 _BLOCK = ["site", "network", "repetition"]
 
 
-def _typical_blocks(contents: StudyResults, values: pl.DataFrame, metric: str) -> pl.DataFrame:
+def _typical_blocks(results: StudyResults, values: pl.DataFrame, metric: str) -> pl.DataFrame:
     """Return the typical block of each site and network."""
     wide = values.pivot(on="stack", index=_BLOCK, values=metric)
-    logs = {name: pl.col(name).log() for name in contents.stacks if name in wide.columns}
+    logs = {name: pl.col(name).log() for name in results.stacks if name in wide.columns}
     differences = [
         logs[comparison.stack] - logs[comparison.reference]
-        for comparison in contents.comparisons
+        for comparison in results.comparisons
         if {comparison.stack, comparison.reference} <= logs.keys()
     ]
     ranked = wide.select(
@@ -179,15 +177,15 @@ class _Pictures:
         return self._by_pixels[pixels]
 
 
-def _frames_of(contents: StudyResults, loads: JsonMapping) -> dict[str, Frames]:
+def _frames_of(results: StudyResults, loads: JsonMapping) -> dict[str, Frames]:
     """Return the frames by stack, of loads that have any."""
-    directory = contents.directory
+    directory = results.directory
     frames = {stack: read_trial_frames(directory, row["hash"]) for stack, row in loads.items()}
     return {stack: stack_frames for stack, stack_frames in frames.items() if stack_frames}
 
 
-def _strip(contents: StudyResults, row: JsonObject) -> JsonObject:
-    value = row[contents.drawn_metric]
+def _strip(results: StudyResults, row: JsonObject) -> JsonObject:
+    value = row[results.drawn_metric]
     steps = zip(row["progress_at_ms"] or (), row["progress_share"] or (), strict=True)
     return {
         "repetition": row["repetition"],

@@ -79,18 +79,18 @@ class LiveBuildSummary:
         }
 
 
-def live_builds(contents: StudyResults) -> Iterator[LiveBuildSummary]:
+def live_builds(results: StudyResults) -> Iterator[LiveBuildSummary]:
     """Yield a summary of each live build on each site; nothing for a plan without one."""
-    for variant in contents.plan.variants:
+    for variant in results.plan.variants:
         if variant.live is None:
             continue
-        for site in contents.sites:
-            hashes = contents.table.filter(
+        for site in results.sites:
+            hashes = results.table.filter(
                 pl.col("site") == site,
                 pl.col("stack").str.starts_with(f"{variant.name}{SLASH}"),
                 pl.col("outcome").is_in(LOADED),
             )["hash"][:READ_MAX]
-            records = [contents.trial(name).record for name in hashes]
+            records = [results.trial(name).record for name in hashes]
             if seen := _summarise(variant.name, site, records):
                 yield seen
 

@@ -85,20 +85,20 @@ class PageChange:
         }
 
 
-def page_changes(contents: StudyResults) -> list[PageChange]:
+def page_changes(results: StudyResults) -> list[PageChange]:
     """Return what each pair of variants differs in on each site; empty without variants."""
     pairs: dict[tuple[str, str], Comparison] = {}
-    for comparison in contents.comparisons:
+    for comparison in results.comparisons:
         names = variant_of(comparison.reference), variant_of(comparison.stack)
         if names[0] != names[1]:
             pairs.setdefault(names, comparison)
     if not pairs:
         return []
-    named = headline_network(contents)
-    networks = sorted(contents.networks, key=lambda network: network != named)
-    typical = typical_loads(contents)
+    named = headline_network(results)
+    networks = sorted(results.networks, key=lambda network: network != named)
+    typical = typical_loads(results)
     found = []
-    for site in contents.sites:
+    for site in results.sites:
         for comparison in pairs.values():
             for network in networks:
                 hashes = {
@@ -106,19 +106,19 @@ def page_changes(contents: StudyResults) -> list[PageChange]:
                     for stack, row in typical.get((site, network), {}).items()
                 }
                 if not {comparison.stack, comparison.reference} <= hashes.keys():
-                    hashes = _first_block(contents, site, network, comparison)
+                    hashes = _first_block(results, site, network, comparison)
                 if hashes:
-                    found.append(_change(contents, site, network, comparison, hashes))
+                    found.append(_change(results, site, network, comparison, hashes))
                     break
     return found
 
 
 def _first_block(
-    contents: StudyResults, site: str, network: str, comparison: Comparison
+    results: StudyResults, site: str, network: str, comparison: Comparison
 ) -> dict[str, str]:
     """Return the loads of the first block in which both came, by stack; empty without one."""
     stacks = [comparison.reference, comparison.stack]
-    loads = contents.table.filter(
+    loads = results.table.filter(
         pl.col("site") == site,
         pl.col("network") == network,
         pl.col("stack").is_in(stacks),
@@ -146,13 +146,13 @@ def compare_pictures(old: Picture, new: Picture) -> tuple[Picture, float]:
 
 
 def _change(
-    contents: StudyResults,
+    results: StudyResults,
     site: str,
     network: str,
     comparison: Comparison,
     hashes: Mapping[str, str],
 ) -> PageChange:
-    there = contents.table.filter(pl.col("outcome").is_in(LOADED), site=site, network=network)
+    there = results.table.filter(pl.col("outcome").is_in(LOADED), site=site, network=network)
     medians = {
         stack: there.filter(stack=stack).select(pl.col(list(COUNTED.values())).median()).row(0)
         for stack in (comparison.reference, comparison.stack)
@@ -165,12 +165,12 @@ def _change(
         if old is not None and new is not None
     ]
     old, new = (
-        contents.trial(hashes[stack]).record for stack in (comparison.reference, comparison.stack)
+        results.trial(hashes[stack]).record for stack in (comparison.reference, comparison.stack)
     )
     blocking_old, blocking_new = _list_blocking(old), _list_blocking(new)
     counts.append(("render-blocking", float(len(blocking_old)), float(len(blocking_new))))
     frames = [
-        read_trial_frames(contents.directory, hashes[stack])
+        read_trial_frames(results.directory, hashes[stack])
         for stack in (comparison.reference, comparison.stack)
     ]
     return PageChange(
@@ -178,10 +178,10 @@ def _change(
         network,
         comparison,
         tuple(counts),
-        added=_only(_list_fetched(new), _list_fetched(old)),
-        removed=_only(_list_fetched(old), _list_fetched(new)),
-        blocking_added=_only(blocking_new, blocking_old),
-        blocking_removed=_only(blocking_old, blocking_new),
+        added=_list_added(_list_fetched(new), _list_fetched(old)),
+        removed=_list_added(_list_fetched(old), _list_fetched(new)),
+        blocking_added=_list_added(blocking_new, blocking_old),
+        blocking_removed=_list_added(blocking_old, blocking_new),
         pictures=(frames[0].last(), frames[1].last()) if all(frames) else None,
     )
 
@@ -212,7 +212,7 @@ def _place(item: JsonMapping, record: JsonMapping) -> _Place:
     return _Place(url, parts.path if (own.scheme, own.netloc) == parts[:2] else url)
 
 
-def _only(these: Sequence[_Place], those: Sequence[_Place]) -> tuple[str, ...]:
+def _list_added(these: Sequence[_Place], those: Sequence[_Place]) -> tuple[str, ...]:
     """Return the URLs of what is among `these` more often than among `those`, each once."""
     counts = Counter(place.alike for place in these)
     counts.subtract(place.alike for place in those)

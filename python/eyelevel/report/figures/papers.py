@@ -21,14 +21,14 @@ from eyelevel.report.figures.filmstrips import strips_of, typical_loads
 SHOWN_MAX = 3  # for the widest disagreements: a strip of ten frames has some 60 kB
 
 
-def disagreements(contents: StudyResults) -> pl.DataFrame:
+def disagreements(results: StudyResults) -> pl.DataFrame:
     """Return the sites, by network and comparison, with intervals on both sides of zero.
 
     The intervals are those of single sites, 95 % and not corrected for their number: a list of
     where to look. `spread` is the distance of the outermost ratios of means; the widest come first.
     """
     by_load: dict[tuple[str, str, str, str], list[tuple[float, str]]] = {}
-    for cell in contents.cells:
+    for cell in results.cells:
         gain = cell.ratio_of_means
         if gain.value is not None and gain.excludes_zero:
             by_load.setdefault((cell.site, cell.network, cell.stack, cell.reference), []).append(
@@ -49,11 +49,11 @@ def disagreements(contents: StudyResults) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row").sort("spread", descending=True)
 
 
-def disagreement_strips(contents: StudyResults) -> pl.DataFrame:
+def disagreement_strips(results: StudyResults) -> pl.DataFrame:
     """Return the frames of the widest disagreements: one row per stack and moment."""
     rows = []
-    for row in disagreements(contents).head(SHOWN_MAX).iter_rows(named=True):
-        strips = strips_of(contents, row["site"], row["network"])
+    for row in disagreements(results).head(SHOWN_MAX).iter_rows(named=True):
+        strips = strips_of(results, row["site"], row["network"])
         finding = (
             f"{row['site']} on {row['network']}: {row['stack']} is lower than "
             f"{row['reference']} by "
@@ -86,22 +86,22 @@ _SCHEMA = {
 }
 
 
-def single_origin(contents: StudyResults) -> pl.DataFrame:
+def single_origin(results: StudyResults) -> pl.DataFrame:
     """Return QUIC - (TCP+ - 1 RTT), one row per single-origin site, network, QUIC stack and metric.
 
     The differences are of loads in pairs by block (Hodges and Lehmann, with their 95 % interval;
     the paper gives differences of means): a page of one origin waits for one handshake, which is
     one round trip shorter over QUIC. Null if undetermined, with the reason.
     """
-    kept = contents.blocks.kept
+    kept = results.blocks.kept
     origins = kept.group_by("site").agg(pl.col("origins").median())
     sites = origins.filter(pl.col("origins") == 1)["site"].to_list()
-    wanted = {contents.primary_metric, contents.drawn_metric, *METRICS}
-    metrics = [name for name in contents.metrics if name in wanted]
+    wanted = {results.primary_metric, results.drawn_metric, *METRICS}
+    metrics = [name for name in results.metrics if name in wanted]
     rows = []
-    stacks = contents.plan.stacks
+    stacks = results.plan.stacks
     for stack in stacks:
-        references = [comparison.reference for comparison in contents.comparisons]
+        references = [comparison.reference for comparison in results.comparisons]
         against = partner_of(stack, stacks, references)
         if against is None:
             continue
@@ -109,7 +109,7 @@ def single_origin(contents: StudyResults) -> pl.DataFrame:
         loads = kept.filter(pl.col("site").is_in(sites), pl.col("stack").is_in(pair))
         for cell in compare_cells(loads, metrics, [Comparison(stack.name, against)]):
             if cell.pairs:
-                rows.append(_row(cell, contents.network(cell.network).rtt_ms_min))
+                rows.append(_row(cell, results.network(cell.network).rtt_ms_min))
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
@@ -161,7 +161,7 @@ _ROWS = {
 }  # fmt: skip
 
 
-def mean_progress(contents: StudyResults, points: int = POINTS) -> pl.DataFrame:
+def mean_progress(results: StudyResults, points: int = POINTS) -> pl.DataFrame:
     """Return the mean progress over loads at even times.
 
     The columns are `network`, `site`, `stack`, `seconds`, `share`. Site ALL_SITES is the mean over
@@ -169,28 +169,28 @@ def mean_progress(contents: StudyResults, points: int = POINTS) -> pl.DataFrame:
     every stack's load has frames; a block with a timeout does not count. The area above a curve is
     its loads' mean Speed Index, except for what comes after the axis ends.
     """
-    loads = _complete_blocks(contents)
-    single = (len(contents.sites) + 1) * len(contents.networks) <= PANELS_MAX
+    loads = _complete_blocks(results)
+    single = (len(results.sites) + 1) * len(results.networks) <= PANELS_MAX
     parts = []
-    for network in contents.networks[:PANELS_MAX]:
+    for network in results.networks[:PANELS_MAX]:
         own = loads.filter(network=network)
-        sites = [site for site in contents.sites if site in set(own["site"])]
+        sites = [site for site in results.sites if site in set(own["site"])]
         panels = sites if len(sites) < 2 else [ALL_SITES, *(sites if single else ())]
         for site in panels:
             of_panel = own if site == ALL_SITES else own.filter(site=site)
-            parts += list(_panel(of_panel, network, site, contents.stacks, points))
+            parts += list(_panel(of_panel, network, site, results.stacks, points))
     return pl.concat([pl.DataFrame(schema=_ROWS), *parts])
 
 
-def typical_progress(contents: StudyResults) -> pl.DataFrame:
+def typical_progress(results: StudyResults) -> pl.DataFrame:
     """Return the steps of the typical loads' progress, up to PANELS_MAX pairs of site and network.
 
     The columns are `network`, `site`, `stack`, `hash`, `seconds`, `share`; pairs are in the plan's
     order.
     """
-    typical, rows, panels = typical_loads(contents), [], 0
-    for site in contents.sites:
-        for network in contents.networks:
+    typical, rows, panels = typical_loads(results), [], 0
+    for site in results.sites:
+        for network in results.networks:
             loads = {
                 stack: row
                 for stack, row in typical.get((site, network), {}).items()
@@ -211,8 +211,8 @@ def typical_progress(contents: StudyResults) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _complete_blocks(contents: StudyResults) -> pl.DataFrame:
-    kept = contents.blocks.kept.select(
+def _complete_blocks(results: StudyResults) -> pl.DataFrame:
+    kept = results.blocks.kept.select(
         "network", "site", "stack", "block", at_ms="progress_at_ms", share="progress_share"
     )
     there = pl.col("at_ms").is_not_null().all().over("block")
@@ -254,21 +254,21 @@ STEPS = 2000
 """The number of points between the outermost networks at which an interval's ends are sought."""
 
 
-def break_even_rows(contents: StudyResults) -> pl.DataFrame:
+def break_even_rows(results: StudyResults) -> pl.DataFrame:
     """Return one row per network and comparison: the gain, its 95 % interval and its finding.
 
     Empty if the networks do not differ in two of AXES.
     """
     rows = []
-    for compared in contents.gains:
-        network, gain = contents.network(compared.network), compared.gain
-        if compared.metric != contents.drawn_metric:
+    for compared in results.gains:
+        network, gain = results.network(compared.network), compared.gain
+        if compared.metric != results.drawn_metric:
             continue
         if gain.value is None or gain.low is None or gain.high is None:
             continue
         if compared.network == UNSHAPED or not network.is_plain:
             continue
-        finding = verdict_of(contents, compared) if is_claimed(contents, compared) else UNDECIDED
+        finding = verdict_of(results, compared) if is_claimed(results, compared) else UNDECIDED
         place = (network.rtt_ms_min, network.down_mbit_s, 100 * network.loss_two_way)
         bounds = (gain.value, gain.low, gain.high)
         rows.append((compared.network, str(compared.comparison), *place, *bounds, finding))
@@ -277,7 +277,7 @@ def break_even_rows(contents: StudyResults) -> pl.DataFrame:
     return table if table.height and len(_axes(table)) == 2 else table.clear()
 
 
-def break_even_points(contents: StudyResults) -> pl.DataFrame:
+def break_even_points(results: StudyResults) -> pl.DataFrame:
     """Return where each comparison's gain crosses zero along the first axis, the other two fixed.
 
     Between networks the gain and the bounds of its interval are interpolated linearly. The interval
@@ -285,7 +285,7 @@ def break_even_points(contents: StudyResults) -> pl.DataFrame:
     never exclude zero there. `between_claims`: the networks on both sides of it have verdicts, one
     faster and one slower; any other crossing may be noise.
     """
-    rows = break_even_rows(contents)
+    rows = break_even_rows(results)
     if not rows.height:
         return rows
     across = _axes(rows)[0]
@@ -302,10 +302,10 @@ def break_even_points(contents: StudyResults) -> pl.DataFrame:
     return pl.DataFrame(points, schema=names, orient="row", infer_schema_length=None)
 
 
-def break_even_chart(rows: pl.DataFrame, contents: StudyResults) -> JsonObject:
+def break_even_chart(rows: pl.DataFrame, results: StudyResults) -> JsonObject:
     """Return the map of rows and crossings; see `eyelevel.report.charts.paper`."""
     across, up = _axes(rows)
-    return break_even_map(rows, break_even_points(contents), (across, up))
+    return break_even_map(rows, break_even_points(results), (across, up))
 
 
 def _axes(rows: pl.DataFrame) -> tuple[str, ...]:

@@ -26,30 +26,30 @@ LARGER, SMALLER = "mean of the highest", "mean of the lowest"
 CHANGE = "lowest over highest"
 
 
-def site_attributes(contents: StudyResults) -> pl.DataFrame:
+def site_attributes(results: StudyResults) -> pl.DataFrame:
     """Return one row per site, medians of its counted loads: `origins` and ATTRIBUTES.
 
     `https_share` is the share of bytes over TLS: the largest of the stacks' medians.
     """
     secure = (1 - pl.col("cleartext_share")).median()
-    by_stack = contents.blocks.kept.group_by("site", "stack").agg(secure.alias("https_share"))
+    by_stack = results.blocks.kept.group_by("site", "stack").agg(secure.alias("https_share"))
     https = by_stack.group_by("site").agg(pl.col("https_share").max())
-    of_loads = pl.col("server_addresses", "origins", "objects", "encoded_bytes").median()
-    sites = contents.blocks.kept.group_by("site").agg(of_loads).join(https, on="site")
+    load_warnings = pl.col("server_addresses", "origins", "objects", "encoded_bytes").median()
+    sites = results.blocks.kept.group_by("site").agg(load_warnings).join(https, on="site")
     mean = pl.when(pl.col("objects") > 0).then(pl.col("encoded_bytes") / pl.col("objects"))
     return sites.with_columns(mean_object_bytes=mean)
 
 
-def site_gains(contents: StudyResults) -> pl.DataFrame:
+def site_gains(results: StudyResults) -> pl.DataFrame:
     """Return the mean `ratio_of_means` over networks by comparison and site, with site attributes.
 
     `networks` counts the networks that are averaged, `networks_undetermined` those without a gain.
     With any of these the mean is null, as that over the others would be another gain.
     """
-    primary, counted = contents.drawn_metric, _list_averaged_networks(contents)
+    primary, counted = results.drawn_metric, _list_averaged_networks(results)
     cells = [
         (str(cell.comparison), cell.site, cell.ratio_of_means.value)
-        for cell in contents.cells
+        for cell in results.cells
         if cell.pairs and cell.metric == primary and cell.network in counted
     ]
     schema = {"comparison": pl.String, "site": pl.String, "ratio_of_means": pl.Float64}
@@ -60,25 +60,25 @@ def site_gains(contents: StudyResults) -> pl.DataFrame:
         networks=pl.len(),
         networks_undetermined=lost,
     )
-    return gains.join(site_attributes(contents), on="site", how="left")
+    return gains.join(site_attributes(results), on="site", how="left")
 
 
-def _list_averaged_networks(contents: StudyResults) -> set[str]:
+def _list_averaged_networks(results: StudyResults) -> set[str]:
     """Return the networks to average over: the plan's grid, as in Das; else all shaped ones."""
-    names = {network.name for network in contents.plan.networks}
-    return {*_whole_grid(contents.plan.networks)["network"]} or names - {UNSHAPED} or names
+    names = {network.name for network in results.plan.networks}
+    return {*_whole_grid(results.plan.networks)["network"]} or names - {UNSHAPED} or names
 
 
-def extremes(contents: StudyResults) -> pl.DataFrame:
+def extremes(results: StudyResults) -> pl.DataFrame:
     """Return table 5.1: by comparison the ten sites with the lowest and the highest gains.
 
     With fewer than twenty sites, either group is half of them. Up to ten sites with undetermined
     gains follow; `sites_undetermined` counts all of these. Three rows are last: the attributes'
     means of either group, and the lowest's as multiples of the highest's.
     """
-    every = site_gains(contents)
+    every = site_gains(results)
     parts = []
-    for comparison in contents.comparisons:
+    for comparison in results.comparisons:
         own = every.filter(comparison=str(comparison)).sort(
             "ratio_of_means", "site", nulls_last=True
         )
@@ -126,16 +126,16 @@ def _over(one: float | None, other: float | None) -> float | None:
     return one / other if one is not None and other else None
 
 
-def attribute_lines(contents: StudyResults) -> pl.DataFrame:
+def attribute_lines(results: StudyResults) -> pl.DataFrame:
     """Return how well each attribute alone predicts sites' gains, by comparison, the best first.
 
     Each is a line of ln(1 + `site_gains`'s ratio of means) on log2 of the attribute (the https
     share as it is). `change` is the share by which times change, against the reference's, with each
     doubling (from none to all https). Sites without a gain are left out and counted.
     """
-    every = site_gains(contents)
+    every = site_gains(results)
     parts = []
-    for comparison in contents.comparisons:
+    for comparison in results.comparisons:
         table = lines_of(every.filter(comparison=str(comparison)))
         if table.height:
             parts.append(table.with_columns(pl.lit(str(comparison)).alias("comparison")))
@@ -188,19 +188,19 @@ RTTS_MS = (30.0, 120.0, 300.0)
 """The axes of figure 5-1; for other grids, the lowest, middle and highest values replace them."""
 
 
-def improvements(contents: StudyResults) -> pl.DataFrame:
+def improvements(results: StudyResults) -> pl.DataFrame:
     """Return figure 5-2: (reference - stack) / reference of medians over sites, by rate and RTT.
 
     Cells without a finite value are absent, as where half of the sites timed out over a stack.
     `claimed`: the gain's verdict has the same direction; all others are drawn without colour.
     """
-    medians = site_medians(contents)
-    grid = _whole_grid(contents.plan.networks)
+    medians = site_medians(results)
+    grid = _whole_grid(results.plan.networks)
     if not medians.height or not grid.height:
         return pl.DataFrame()
     typical = medians.group_by("network", "stack").agg(pl.col("seconds").median(), sites=pl.len())
     pairs_compared = pl.DataFrame(
-        [(each.stack, each.reference, str(each)) for each in contents.comparisons],
+        [(each.stack, each.reference, str(each)) for each in results.comparisons],
         schema=dict.fromkeys(("stack", "reference", "comparison"), pl.String),
         orient="row",
     )
@@ -211,9 +211,9 @@ def improvements(contents: StudyResults) -> pl.DataFrame:
     better = (pl.col("reference_seconds") - pl.col("seconds")) / pl.col("reference_seconds")
     compared = joined.join(grid, on="network").with_columns(improvement=better)
     compared = compared.filter(pl.col("improvement").is_finite())
-    claims = [(each.network, str(each.comparison), verdict_of(contents, each) == "faster")
-              for each in contents.gains
-              if each.metric == contents.drawn_metric and is_claimed(contents, each)]  # fmt: skip
+    claims = [(each.network, str(each.comparison), verdict_of(results, each) == "faster")
+              for each in results.gains
+              if each.metric == results.drawn_metric and is_claimed(results, each)]  # fmt: skip
     names = {"network": pl.String, "comparison": pl.String, "is_faster": pl.Boolean}
     found = pl.DataFrame(claims, schema=names, orient="row")
     compared = (
@@ -224,12 +224,12 @@ def improvements(contents: StudyResults) -> pl.DataFrame:
     return compared.sort("comparison", "rate_mbit_s", "rtt_ms")
 
 
-def nine_networks(contents: StudyResults) -> pl.DataFrame:
+def nine_networks(results: StudyResults) -> pl.DataFrame:
     """Return figure 5-1: sites' median load times on three rates by three RTTs, and unshaped.
 
     The optimal time of a site is the smallest of the stacks' medians on the unshaped network.
     """
-    medians, grid = site_medians(contents), grid_of(contents.plan.networks)
+    medians, grid = site_medians(results), grid_of(results.plan.networks)
     if not medians.height or not grid.height:
         return pl.DataFrame()
     rates = _three(grid["rate_mbit_s"].unique().to_list(), RATES_MBIT_S)
@@ -300,25 +300,25 @@ def places(networks: Sequence[Network]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 
-def site_medians(contents: StudyResults) -> pl.DataFrame:
+def site_medians(results: StudyResults) -> pl.DataFrame:
     """Return the median load in seconds per network, site and stack; a timeout counts as infinite.
 
     A site that times out with a stack stays among that stack's sites: dropping it would favour the
     stack.
     """
-    metric = contents.drawn_metric
+    metric = results.drawn_metric
     return (
-        contents.blocks.kept.with_columns(seconds=with_timeouts(metric) / 1e3)
+        results.blocks.kept.with_columns(seconds=with_timeouts(metric) / 1e3)
         .filter(pl.col("seconds").is_not_null())
         .group_by("network", "site", "stack", maintain_order=True)
         .agg(pl.col("seconds").median())
     )
 
 
-def single_objects(contents: StudyResults) -> pl.DataFrame:
+def single_objects(results: StudyResults) -> pl.DataFrame:
     """Return quartiles of the load times of synthetic sites of one object, by size and stack."""
     metric = pl.col("page_load_time_ms")
-    kept = contents.blocks.kept.filter(
+    kept = results.blocks.kept.filter(
         metric.is_not_null() & pl.col("site").str.starts_with("synthetic-1x")
     )
     size = pl.col("site").str.extract(r"synthetic-1x(\d+)-", 1).cast(pl.Int64)

@@ -120,23 +120,23 @@ class WaterfallPair:
 OBJECTS_MAX = 60  # per load; later ones rarely affect what users wait for
 
 
-def waterfall_pair(contents: StudyResults) -> WaterfallPair | None:
+def waterfall_pair(results: StudyResults) -> WaterfallPair | None:
     """Return the first comparison's typical block on the headline's network.
 
     It is that of the first site with loads of both stacks there, or else on the next network that
     has one; None if no block has both, or if neither load has a bar.
     """
-    if not contents.comparisons:
+    if not results.comparisons:
         return None
-    comparison, first = contents.comparisons[0], headline_network(contents)
-    typical = typical_loads(contents)
-    for network in sorted(contents.networks, key=lambda network: network != first):
-        for site in contents.sites:
+    comparison, first = results.comparisons[0], headline_network(results)
+    typical = typical_loads(results)
+    for network in sorted(results.networks, key=lambda network: network != first):
+        for site in results.sites:
             rows = typical.get((site, network), {})
             if not {comparison.stack, comparison.reference} <= rows.keys():
                 continue
             loads = [
-                waterfall_of(contents.trial(rows[stack]["hash"]).record, OBJECTS_MAX)
+                waterfall_of(results.trial(rows[stack]["hash"]).record, OBJECTS_MAX)
                 for stack in dict.fromkeys((comparison.reference, comparison.stack))
             ]
             pair = WaterfallPair(site, network, rows[comparison.stack]["repetition"], tuple(loads))
@@ -144,12 +144,12 @@ def waterfall_pair(contents: StudyResults) -> WaterfallPair | None:
     return None
 
 
-def waterfall_rows(contents: StudyResults) -> pl.DataFrame:
+def waterfall_rows(results: StudyResults) -> pl.DataFrame:
     """Return the pair as rows: `load`, `place`, `name`, `phase`, `start_s`, `end_s`, `is_critical`.
 
     The moments of LINES have a null `place` and no duration.
     """
-    pair = waterfall_pair(contents)
+    pair = waterfall_pair(results)
     rows: list[tuple[object, ...]] = []
     for load in pair.loads if pair else ():
         title = f"{load.stack}, {pair.site} on {pair.network}" if pair else ""
@@ -234,64 +234,64 @@ POINTS_MAX = 160  # per load: the resolution of a panel of 420 pixels
 SILENCE_PX_MIN = 0.002  # as a share of the load: shorter ones are below a pixel
 
 
-def downlink_levels(contents: StudyResults) -> pl.DataFrame:
+def downlink_levels(results: StudyResults) -> pl.DataFrame:
     """Return the downlink of the first site's typical loads, with no rows without timelines.
 
     The columns are `network`, `site`, `stack`, `hash`, `at_s` and `kilobytes`.
     """
     rows = [
         (network, site, stack, trial, at_ms / 1e3, level / 1e3)
-        for network, site, stack, trial, downlink in _typical(contents)
+        for network, site, stack, trial, downlink in _typical(results)
         for at_ms, level in _levels(downlink)
     ]
     names = ("network", "site", "stack", "hash", "at_s", "kilobytes")
     return pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None)
 
 
-def downlink_figure(rows: pl.DataFrame, contents: StudyResults) -> JsonObject:
+def downlink_figure(rows: pl.DataFrame, results: StudyResults) -> JsonObject:
     """Return the chart of `downlink_levels`; each panel has the title of its site and network."""
     title = pl.format("{} on {}", "site", "network").alias("network")
     silences = [
         (network, site, stack, start / 1e3, end / 1e3)
-        for network, site, stack, _, downlink in _typical(contents)
+        for network, site, stack, _, downlink in _typical(results)
         for start, end in downlink.empty()
         if end - start > SILENCE_PX_MIN * downlink.load_ms
     ]
     names = ["network", "site", "stack", "start_s", "end_s"]
     gaps = pl.DataFrame(silences, schema=names, orient="row", infer_schema_length=None)
-    first = contents.sites[0]
+    first = results.sites[0]
     holds = [
         (network.name, first, what, kilobytes)
-        for network in contents.plan.networks
+        for network in results.plan.networks
         for what, kilobytes in network.capacities_kb().items()
     ]
     schema = {"network": pl.String, "site": pl.String, "what": pl.String, "kilobytes": pl.Float64}
     limits = pl.DataFrame(holds, schema=schema, orient="row")
     levels, gaps, limits = (table.with_columns(title) for table in (rows, gaps, limits))
-    return downlink_chart(levels, gaps, limits, contents.stacks)
+    return downlink_chart(levels, gaps, limits, results.stacks)
 
 
-def downlink_medians(contents: StudyResults) -> pl.DataFrame:
+def downlink_medians(results: StudyResults) -> pl.DataFrame:
     """Return medians of MEASURES and LIMITS over sites' medians, by network and stack."""
     medians = pl.col(*MEASURES, *LIMITS).median()
-    by_site = contents.blocks.kept.group_by("network", "stack", "site").agg(medians)
+    by_site = results.blocks.kept.group_by("network", "stack", "site").agg(medians)
     known = by_site.filter(pl.any_horizontal(pl.col(*MEASURES, *LIMITS).is_not_null()))
     over_sites = known.group_by("network", "stack").agg(pl.len().alias("sites"), medians)
     order = pl.DataFrame(
-        [(network, stack) for network in contents.networks for stack in contents.stacks],
+        [(network, stack) for network in results.networks for stack in results.stacks],
         schema=["network", "stack"],
         orient="row",
     )
     return order.join(over_sites, on=["network", "stack"], how="inner", maintain_order="left")
 
 
-def _typical(contents: StudyResults) -> list[tuple[str, str, str, str, Downlink]]:
-    site = contents.sites[0]
-    typical = typical_loads(contents, [site])
+def _typical(results: StudyResults) -> list[tuple[str, str, str, str, Downlink]]:
+    site = results.sites[0]
+    typical = typical_loads(results, [site])
     loads = []
-    for network in contents.networks[:NETWORKS_MAX]:
+    for network in results.networks[:NETWORKS_MAX]:
         for stack, row in typical.get((site, network), {}).items():
-            carried = downlink_of(contents.trial(row["hash"]).record)
+            carried = downlink_of(results.trial(row["hash"]).record)
             if carried is not None:
                 loads.append((network, site, stack, row["hash"], carried))
     return loads

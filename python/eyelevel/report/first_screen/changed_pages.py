@@ -129,20 +129,20 @@ class Changed:
         return {**own, **changes, **live, **({"early_hints": hints} if hints else {})}
 
 
-def changed(contents: StudyResults) -> Changed:
+def changed(results: StudyResults) -> Changed:
     """Return what the variants of a run differ in."""
-    versions = contents.environment.get("variant_browsers", {})
+    versions = results.environment.get("variant_browsers", {})
     browsers = tuple(
         f"{variant.name} has browser settings of its own: {variant.browser.words()}"
         f"{f' ({versions[variant.name]})' if variant.name in versions else ''}."
-        for variant in contents.plan.variants
+        for variant in results.plan.variants
         if variant.browser
     )
     return Changed(
-        tuple(page_changes(contents)),
-        tuple(live_builds(contents)),
+        tuple(page_changes(results)),
+        tuple(live_builds(results)),
         browsers,
-        tuple(summarise_early_hints(contents)),
+        tuple(summarise_early_hints(results)),
     )
 
 

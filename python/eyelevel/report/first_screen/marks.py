@@ -11,9 +11,9 @@ from eyelevel.base.json_types import JsonObject
 from eyelevel.report.first_screen.warnings import (
     Warning,
     late_loads,
-    of_level,
-    of_loads,
-    of_machine,
+    level_warnings,
+    load_warnings,
+    machine_warnings,
 )
 from eyelevel.report.html import Markup, render
 from eyelevel.report.sections.level import (
@@ -80,20 +80,20 @@ class RestsOn:
         return [mark.as_json() for mark in self.marks]
 
 
-def rests_on(contents: StudyResults) -> RestsOn:
+def rests_on(results: StudyResults) -> RestsOn:
     """Return the marks of a run."""
-    return RestsOn((_level(contents), _loads(contents), _machine(contents)))
+    return RestsOn((_level(results), _loads_mark(results), _machine(results)))
 
 
-def marks(contents: StudyResults) -> Markup:
+def marks(results: StudyResults) -> Markup:
     """Return the HTML of the marks."""
-    return render("marks", rests_on(contents))
+    return render("marks", rests_on(results))
 
 
-def _level(contents: StudyResults) -> Mark:
-    pairs = len(find_compared_pairs(contents))
-    measured = len(find_compared_levels(contents))
-    unequal, unknown = not_level(contents), of_level(contents)
+def _level(results: StudyResults) -> Mark:
+    pairs = len(find_compared_pairs(results))
+    measured = len(find_compared_levels(results))
+    unequal, unknown = not_level(results), level_warnings(results)
     text = f"{measured} of {pairs} pairs measured, all level" if pairs else ONE_STACK
     if unequal:
         text = f"{len(unequal)} of {pairs} pairs differ in more than their protocols"
@@ -111,35 +111,35 @@ def _level(contents: StudyResults) -> Mark:
     return Mark("Level", status, text, tuple(unknown), note)
 
 
-def _loads(contents: StudyResults) -> Mark:
-    whole, planned = contents.blocks.whole, contents.blocks_planned
-    withheld = contents.too_disturbed
-    excluded = sum(block.network not in withheld for block in contents.blocks.excluded)
+def _loads_mark(results: StudyResults) -> Mark:
+    whole, planned = results.blocks.whole, results.blocks_planned
+    withheld = results.too_disturbed
+    excluded = sum(block.network not in withheld for block in results.blocks.excluded)
     text = f"{whole} of {planned} blocks whole"
     if excluded:
-        text += f", {excluded} {'not complete' if contents.unfinished else 'with loads left out'}"
+        text += f", {excluded} {'not complete' if results.unfinished else 'with loads left out'}"
     if withheld:
         text += f"; no answer on {' and '.join(withheld)}"
-    changed = count_changed_findings(contents)
+    changed = count_changed_findings(results)
     if changed:
         text += (
             f"; including them would change {changed} {'finding' if changed == 1 else 'findings'}"
         )
     none = "No load of a comparison failed." if excluded or withheld else "No load was left out."
-    left_out = describe_exclusions(contents) or none
+    left_out = describe_exclusions(results) or none
     note = f"A block is one load of a site over a network with each stack. {left_out}"
-    warnings = of_loads(contents)
+    warnings = load_warnings(results)
     status = BAD if changed else OPEN if excluded or withheld or warnings else GOOD
     return Mark("Loads", status, text, tuple(warnings), note)
 
 
-def _machine(contents: StudyResults) -> Mark:
-    warnings = of_machine(contents)
-    failed = contents.table.filter(pl.col("outcome").is_in(FAILED)).height
-    again = int(contents.table["retried"].sum())
-    bad = contents.too_disturbed or max(_compute_disturbed_shares(contents)) > DISTURBED_SHARE_MAX
+def _machine(results: StudyResults) -> Mark:
+    warnings = machine_warnings(results)
+    failed = results.table.filter(pl.col("outcome").is_in(FAILED)).height
+    again = int(results.table["retried"].sum())
+    bad = results.too_disturbed or max(_compute_disturbed_shares(results)) > DISTURBED_SHARE_MAX
     parts = [warnings[0][0].removeprefix("The machine was ").rstrip(".")] if warnings else []
-    of_all = f"of {contents.table.height} loads failed because of the instrument"
+    of_all = f"of {results.table.height} loads failed because of the instrument"
     parts += [f"{failed} {of_all}"] if failed else []
     parts += [f"{again} {'attempt' if again == 1 else 'attempts'} repeated"] if again else []
     note = (
@@ -149,17 +149,17 @@ def _machine(contents: StudyResults) -> Mark:
         "each, and a test whether some stacks' loads failed more often than others'."
     )
     text = "; ".join(parts) or f"none {of_all}"
-    share = contents.table["cpu_foreign_share"].median()
+    share = results.table["cpu_foreign_share"].median()
     if isinstance(share, float) and share >= WORTH_A_WORD:
         text += f"; other programs took {format_percent(share, signed=False)} in the median load"
     status = BAD if bad else OPEN if parts else GOOD
     return Mark("Machine", status, text, tuple(warnings), note)
 
 
-def _compute_disturbed_shares(contents: StudyResults) -> tuple[float, float]:
+def _compute_disturbed_shares(results: StudyResults) -> tuple[float, float]:
     """Return the shares of disturbed blocks and of compared loads with late packets."""
-    blocks, loads = contents.table["block"].n_unique(), contents.blocks.kept.height
+    blocks, loads = results.table["block"].n_unique(), results.blocks.kept.height
     return (
-        len(find_disturbed_blocks(contents.table)) / max(1, blocks),
-        late_loads(contents) / max(1, loads),
+        len(find_disturbed_blocks(results.table)) / max(1, blocks),
+        late_loads(results) / max(1, loads),
     )

@@ -36,11 +36,11 @@ from eyelevel.report.charts.chart import gain_extent
 from eyelevel.report.charts.distribution import gains_overview, sites_overview
 from eyelevel.report.first_screen.changed_pages import Changed, changed
 from eyelevel.report.first_screen.marks import RestsOn, rests_on
-from eyelevel.report.first_screen.warnings import Warning, first_warnings, of_answer, warnings
+from eyelevel.report.first_screen.warnings import Warning, answer_warnings, first_warnings, warnings
 from eyelevel.report.html import Markup, element, make_titled_section, render
 from eyelevel.report.page_data import PageData
 
-STACKS_TOLD_MAX = 6
+LISTED_STACKS_MAX = 6
 """The most stacks that are described here; the settings of more are below."""
 COLUMNS_MAX = 8  # networks; with more, there is a column per finding
 INTERVALS_MAX = 8  # cells; of more, the chart below has the intervals
@@ -107,37 +107,37 @@ class Opening:
         }
 
 
-def opening(contents: StudyResults, data: PageData) -> Markup:
+def opening(results: StudyResults, data: PageData) -> Markup:
     """Return the HTML of the first screen."""
-    return render("opening", _opening(contents, _first_pair(contents, data)))
+    return render("opening", _opening(results, _first_pair(results, data)))
 
 
-def opening_json(contents: StudyResults) -> JsonObject:
+def opening_json(results: StudyResults) -> JsonObject:
     """Return the answer as JSON."""
-    return _opening(contents).as_json()
+    return _opening(results).as_json()
 
 
-def _opening(contents: StudyResults, pair: Markup = NOTHING) -> Opening:
-    columns, rows = _table(comparison_verdicts(contents), contents.against_itself)
+def _opening(results: StudyResults, pair: Markup = NOTHING) -> Opening:
+    columns, rows = _table(comparison_verdicts(results), results.against_itself)
     return Opening(
-        title=contents.plan.title or "How do the stacks compare?",
-        first_warnings=tuple(first_warnings(contents)),
-        headline=headline(contents),
-        basis=_basis(contents),
+        title=results.plan.title or "How do the stacks compare?",
+        first_warnings=tuple(first_warnings(results)),
+        headline=headline(results),
+        basis=_basis(results),
         columns=columns,
-        rows=rows if contents.cells else (),
-        further=tuple(further_answers(contents)),
-        limits=tuple(of_answer(contents)),
-        is_first_look=is_first_look(contents),
-        stacks=_stacks(contents),
-        answer=tuple(map(str, answers(contents))),
-        warnings=tuple(f"{head} {text}" for head, text in warnings(contents)),
-        sensitivity=tuple(sensitivities(contents)),
-        stopped=contents.stopped["reason"] if contents.stopped else None,
-        unfinished=contents.unfinished or None,
-        rests_on=rests_on(contents),
-        changed=changed(contents),
-        against_itself=_noise_json(contents),
+        rows=rows if results.cells else (),
+        further=tuple(further_answers(results)),
+        limits=tuple(answer_warnings(results)),
+        is_first_look=is_first_look(results),
+        stacks=_stacks(results),
+        answer=tuple(map(str, answers(results))),
+        warnings=tuple(f"{head} {text}" for head, text in warnings(results)),
+        sensitivity=tuple(sensitivities(results)),
+        stopped=results.stopped["reason"] if results.stopped else None,
+        unfinished=results.unfinished or None,
+        rests_on=rests_on(results),
+        changed=changed(results),
+        against_itself=_noise_json(results),
         pair=pair,
     )
 
@@ -185,18 +185,18 @@ def _networks(verdicts: Sequence[Verdict]) -> VerdictCell:
     return VerdictCell(where, verdicts[0].claim)
 
 
-def _noise_json(contents: StudyResults) -> JsonObject:
-    found = [each.as_json() for each in contents.against_itself]
+def _noise_json(results: StudyResults) -> JsonObject:
+    found = [each.as_json() for each in results.against_itself]
     return {"against_itself": found} if found else {}
 
 
-def _basis(contents: StudyResults) -> str:
+def _basis(results: StudyResults) -> str:
     """Return the basis of the table in words: metric, sites and loads."""
-    sites, planned = len(contents.sites), contents.plan.blocks
-    metric = title_of(contents.primary_metric)
-    low, high = count_pairs(contents)
+    sites, planned = len(results.sites), results.plan.blocks
+    metric = title_of(results.primary_metric)
+    low, high = count_pairs(results)
     loads = f"{low} to {high}" if low < high else str(high)
-    if contents.may_stop:
+    if results.may_stop:
         loads, high = f"at most {planned}", planned
     return (
         f"{metric} of {sites} {'site' if sites == 1 else 'sites'}, {loads} "
@@ -205,15 +205,15 @@ def _basis(contents: StudyResults) -> str:
     )
 
 
-def _stacks(contents: StudyResults) -> str:
+def _stacks(results: StudyResults) -> str:
     """Return a description of the stacks, since readers may not know the names; "" for many."""
-    # Variants are loaded with the same stacks, each of which is said once.
+    # Variants are loaded with the same stacks, each of which is labelled once.
     stacks = {
         name: replace(stack, name=name)
-        for stack in contents.plan.stacks
+        for stack in results.plan.stacks
         for name in [stack_alone(stack.name)]
     }
-    if len(stacks) > STACKS_TOLD_MAX:
+    if len(stacks) > LISTED_STACKS_MAX:
         return ""
     return f"{'; '.join(map(stack_in_words, stacks.values()))}."
 
@@ -233,23 +233,23 @@ class FirstPair:
     left_out: int
 
 
-def _first_pair(contents: StudyResults, data: PageData) -> Markup:
+def _first_pair(results: StudyResults, data: PageData) -> Markup:
     """Return the loads of the first comparison on the headline's network, from time zero on."""
     strips = data.filmstrips
-    if not strips.strips or not contents.comparisons:
+    if not strips.strips or not results.comparisons:
         return element("p", "No frames were kept for the loads that count.", class_="note")
-    comparison, named = contents.comparisons[0], headline_network(contents)
+    comparison, named = results.comparisons[0], headline_network(results)
     networks = tuple(dict.fromkeys(strip["network"] for strip in strips.strips))
     network = named if named in networks else networks[0]
     pair = FirstPair(
         sites=tuple(dict.fromkeys(strip["site"] for strip in strips.strips)),
         networks=networks,
-        stacks=tuple(contents.stacks),
+        stacks=tuple(results.stacks),
         site=next(strip["site"] for strip in strips.strips if strip["network"] == network),
         network=network,
         first=comparison.reference,
         second=comparison.stack,
-        metric=title_of(contents.primary_metric),
+        metric=title_of(results.primary_metric),
         left_out=strips.left_out,
     )
     return render("pair", pair)
@@ -262,40 +262,40 @@ NO_CLAIM = "no claim"
 _GAIN = {"gain": pl.Float64, "gain_low": pl.Float64, "gain_high": pl.Float64}
 
 
-def overview_section(contents: StudyResults, data: PageData) -> Markup:
+def overview_section(results: StudyResults, data: PageData) -> Markup:
     """Return the charts of every comparison's primary gains by network; colours are verdicts."""
-    primary = [gain for gain in contents.gains if gain.metric == contents.primary_metric]
-    networks = contents.networks[:NETWORKS_MAX]
+    primary = [gain for gain in results.gains if gain.metric == results.primary_metric]
+    networks = results.networks[:NETWORKS_MAX]
 
     def chart(comparison: Comparison) -> JsonObject | None:
         own = [
             gain for gain in primary if gain.comparison == comparison and gain.network in networks
         ]
         known = [gain for gain in own if gain.gain.value is not None and not gain.is_absolute]
-        rows = [_gain_row(contents, gain) for gain in known]
-        schema = {"network": pl.String, **_GAIN, "claim": pl.String, "said": pl.String}
+        rows = [_gain_row(results, gain) for gain in known]
+        schema = {"network": pl.String, **_GAIN, "claim": pl.String, "label": pl.String}
         table = pl.DataFrame(rows, schema=schema, orient="row")
         extent = _extent(gain.gain for gain in known)
         return gains_overview(table, [gain.network for gain in known], extent) if rows else None
 
     note = (
-        f"{title_of(contents.primary_metric)}, 95{NO_BREAK}% interval. Left of zero is "
+        f"{title_of(results.primary_metric)}, 95{NO_BREAK}% interval. Left of zero is "
         "faster. Green and red are claims, corrected for all comparisons; grey is none."
     )
-    if left_out := len(contents.networks) - len(networks):
+    if left_out := len(results.networks) - len(networks):
         note += f" {left_out} more networks are in the tables."
-    return _charts(contents, data, ("overview", "Gains", note), chart)
+    return _charts(results, data, ("overview", "Gains", note), chart)
 
 
-def sites_overview_section(contents: StudyResults, data: PageData) -> Markup:
+def sites_overview_section(results: StudyResults, data: PageData) -> Markup:
     """Return the charts of every comparison's primary gains by site; empty for a single site."""
-    sites = contents.sites[:SITES_MAX]
-    if len(contents.sites) < 2:
+    sites = results.sites[:SITES_MAX]
+    if len(results.sites) < 2:
         return Markup("")
     cells = [
         cell
-        for cell in contents.cells
-        if cell.metric == contents.primary_metric and cell.gain.value is not None
+        for cell in results.cells
+        if cell.metric == results.primary_metric and cell.gain.value is not None
     ]
 
     def chart(comparison: Comparison) -> JsonObject | None:
@@ -303,23 +303,23 @@ def sites_overview_section(contents: StudyResults, data: PageData) -> Markup:
         schema = {"site": pl.String, "network": pl.String, **_GAIN}
         table = pl.DataFrame([_site_row(cell) for cell in own], schema=schema, orient="row")
         extent = _extent(cell.gain for cell in own)
-        return sites_overview(table, sites, contents.networks, extent) if own else None
+        return sites_overview(table, sites, results.networks, extent) if own else None
 
     note = "Each site's own interval, not corrected for their number: where to look."
-    if left_out := len(contents.sites) - len(sites):
+    if left_out := len(results.sites) - len(sites):
         note += f" {left_out} more sites are in the tables."
-    return _charts(contents, data, ("site-by-site", "Site by site", note), chart)
+    return _charts(results, data, ("site-by-site", "Site by site", note), chart)
 
 
 def _charts(
-    contents: StudyResults,
+    results: StudyResults,
     data: PageData,
     words: tuple[str, str, str],
     chart: Callable[[Comparison], JsonObject | None],
 ) -> Markup:
     identity, title, note = words
     figures = []
-    for index, comparison in enumerate(contents.comparisons):
+    for index, comparison in enumerate(results.comparisons):
         specification = chart(comparison)
         if specification is None:
             continue
@@ -333,13 +333,13 @@ def _charts(
     return make_titled_section(
         identity,
         title,
-        element("div", *figures, class_="pair first-look" if is_first_look(contents) else "pair"),
+        element("div", *figures, class_="pair first-look" if is_first_look(results) else "pair"),
         element("p", note, class_="note"),
     )
 
 
-def _gain_row(contents: StudyResults, gain: NetworkGain) -> tuple[object, ...]:
-    claim = verdict_of(contents, gain) if is_claimed(contents, gain) else NO_CLAIM
+def _gain_row(results: StudyResults, gain: NetworkGain) -> tuple[object, ...]:
+    claim = verdict_of(results, gain) if is_claimed(results, gain) else NO_CLAIM
     assert claim in (*CLAIMS, NO_CLAIM)
     value = gain.gain.value or 0.0
     text = format_percent(value)

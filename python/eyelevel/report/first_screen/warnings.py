@@ -39,9 +39,9 @@ WIDTH_TOLERANCE = 1e-9
 """The relative tolerance of a width: the same records give the same one, up to rounding."""
 
 
-def _warn_of_unmeasured_loads(contents: StudyResults) -> list[Warning]:
+def _warn_of_unmeasured_loads(results: StudyResults) -> list[Warning]:
     """Warn of loads on the machine that at first only committed, whose path was not checked."""
-    loads = sum(each.loads for each in contents.run_environments if not each.is_measured)
+    loads = sum(each.loads for each in results.run_environments if not each.is_measured)
     if not loads:
         return []
     these = "load was" if loads == 1 else "loads were"
@@ -53,19 +53,19 @@ def _warn_of_unmeasured_loads(contents: StudyResults) -> list[Warning]:
     return [("A machine that made loads was not checked.", text)]
 
 
-def _warn_of_other_intervals(contents: StudyResults) -> list[Warning]:
+def _warn_of_other_intervals(results: StudyResults) -> list[Warning]:
     """Warn of comparisons whose interval differs from the one that ended their loads."""
-    if not contents.stopped or contents.declared or contents.sites_chosen:
+    if not results.stopped or results.declared or results.sites_chosen:
         return []
     widths = {
         (each.network, each.stack, each.reference): each.gain.high - each.gain.low
-        for each in contents.gains
-        if each.metric == contents.primary_metric
+        for each in results.gains
+        if each.metric == results.primary_metric
         and each.gain.low is not None
         and each.gain.high is not None
     }
     found = []
-    for each in contents.stopped["comparisons"]:
+    for each in results.stopped["comparisons"]:
         then = each.get("width")
         now = widths.get((each["network"], each["stack"], each["reference"]))
         if each["repetition"] is None or then is None:
@@ -87,32 +87,32 @@ def _warn_of_other_intervals(contents: StudyResults) -> list[Warning]:
     return [("The study was stopped by other numbers than these.", text)]
 
 
-def warnings(contents: StudyResults) -> list[Warning]:
+def warnings(results: StudyResults) -> list[Warning]:
     """Return all warnings, the most serious first."""
     return [
-        *first_warnings(contents),
-        *of_loads(contents),
-        *of_machine(contents),
-        *_of_sites(contents),
-        *of_answer(contents),
-        *warn_of_unmeasured(contents),
+        *first_warnings(results),
+        *load_warnings(results),
+        *machine_warnings(results),
+        *_warn_of_sites(results),
+        *answer_warnings(results),
+        *warn_of_unmeasured(results),
     ]
 
 
-def first_warnings(contents: StudyResults) -> list[Warning]:
+def first_warnings(results: StudyResults) -> list[Warning]:
     """Return the warnings that come before the answer."""
     return [
-        *_warn_of_unfinished(contents),
-        *_warn_of_undeclared(contents),
-        *outcomes_differ(contents),
-        *not_level(contents),
+        *_warn_of_unfinished(results),
+        *_warn_of_undeclared(results),
+        *outcomes_differ(results),
+        *not_level(results),
     ]
 
 
-def _warn_of_undeclared(contents: StudyResults) -> list[Warning]:
-    if not contents.declared:
+def _warn_of_undeclared(results: StudyResults) -> list[Warning]:
+    if not results.declared:
         return []
-    declared = ", ".join(map(str, contents.declared))
+    declared = ", ".join(map(str, results.declared))
     text = (
         f"The plan asks about {declared}. The comparisons shown here were chosen after the loads "
         "had been made, and the corrections allow for these comparisons only."
@@ -120,42 +120,42 @@ def _warn_of_undeclared(contents: StudyResults) -> list[Warning]:
     return [("These are not the comparisons that the plan declared.", text)]
 
 
-def of_answer(contents: StudyResults) -> list[Warning]:
+def answer_warnings(results: StudyResults) -> list[Warning]:
     """Return the warnings about the limits of the answer."""
     found = []
-    if contents.stopped:
+    if results.stopped:
         head = "The study stopped early."
-        if contents.stopped["repetition"] is None:
+        if results.stopped["repetition"] is None:
             head = "Part of the study stopped early."
-        text = f"{contents.stopped['reason']}. These intervals hold no matter when the study stops."
+        text = f"{results.stopped['reason']}. These intervals hold no matter when the study stops."
         found.append((head, text))
-    for network, reason in contents.too_disturbed.items():
+    for network, reason in results.too_disturbed.items():
         found.append((f"No answer on {network}.", f"{reason[0].upper()}{reason[1:]}."))
-    found += _warn_of_other_intervals(contents)
-    found += without_verdict(contents)
-    found += _machines_deviate(contents)
-    found += warn_of_drift(contents)
-    if count_blocks(contents) < FEW_BLOCKS and not contents.may_stop:
-        found.append(_few_blocks(contents))
+    found += _warn_of_other_intervals(results)
+    found += without_verdict(results)
+    found += _machines_deviate(results)
+    found += warn_of_drift(results)
+    if count_blocks(results) < FEW_BLOCKS and not results.may_stop:
+        found.append(_few_blocks(results))
     return found
 
 
-def of_level(contents: StudyResults) -> list[Warning]:
+def level_warnings(results: StudyResults) -> list[Warning]:
     """Return the warnings about differences besides the stacks themselves."""
-    return [*_of_sites(contents), *warn_of_unmeasured(contents)]
+    return [*_warn_of_sites(results), *warn_of_unmeasured(results)]
 
 
-def _of_sites(contents: StudyResults) -> list[Warning]:
+def _warn_of_sites(results: StudyResults) -> list[Warning]:
     found = []
     altered = {
         site: changes
-        for site, every in contents.environment.get("altered_sites", {}).items()
-        if (changes := _besides_edits(site, every, contents.plan))
+        for site, every in results.environment.get("altered_sites", {}).items()
+        if (changes := _besides_edits(site, every, results.plan))
     }
     if altered:
-        found.append(_of_altered(altered))
-    for site, share in contents.environment.get("secure_shares", {}).items():
-        seen = contents.table.filter((pl.col("site") == site) & (pl.col("outcome") == "ok"))
+        found.append(_warn_of_alterations(altered))
+    for site, share in results.environment.get("secure_shares", {}).items():
+        seen = results.table.filter((pl.col("site") == site) & (pl.col("outcome") == "ok"))
         middle = seen["cleartext_share"].median()
         loaded = ""
         if isinstance(middle, float):
@@ -172,11 +172,11 @@ def _of_sites(contents: StudyResults) -> list[Warning]:
 def _besides_edits(site: str, changes: Sequence[str], plan: Plan) -> list[str]:
     """Return a recording's changes without the edits of its variant, which the plan asks about."""
     edited = {variant.name for variant in plan.variants if variant.edits}
-    is_asked = variant_of(site) in edited
-    return [each for each in changes if not (is_asked and each.startswith(EDITED))]
+    is_edited = variant_of(site) in edited
+    return [each for each in changes if not (is_edited and each.startswith(EDITED))]
 
 
-def _of_altered(by_site: Mapping[str, Sequence[str]]) -> Warning:
+def _warn_of_alterations(by_site: Mapping[str, Sequence[str]]) -> Warning:
     """Warn once of all recordings that were altered, with what was done to the first of them."""
     if len(by_site) == 1:
         ((site, changes),) = by_site.items()
@@ -189,20 +189,20 @@ def _of_altered(by_site: Mapping[str, Sequence[str]]) -> Warning:
     return f"{len(by_site)} recordings were altered after recording.", text
 
 
-def of_loads(contents: StudyResults) -> list[Warning]:
+def load_warnings(results: StudyResults) -> list[Warning]:
     """Return the warnings about the records."""
-    if not contents.foreign:
+    if not results.foreign:
         return []
-    text = f"{contents.foreign} records that are not in the plan are left out."
+    text = f"{results.foreign} records that are not in the plan are left out."
     return [("The directory holds other records.", text)]
 
 
-def outcomes_differ(contents: StudyResults) -> list[Warning]:
+def outcomes_differ(results: StudyResults) -> list[Warning]:
     """Warn of stacks that differ in how often their loads time out or fail."""
     warnings_found = []
     for test, what in (
-        (contents.timeout_rates, "time out"),
-        (contents.failure_rates, "fail because of the instrument"),
+        (results.timeout_rates, "time out"),
+        (results.failure_rates, "fail because of the instrument"),
     ):
         if test.p is not None and test.p <= SIGNIFICANCE_LEVEL:
             text = (
@@ -214,30 +214,30 @@ def outcomes_differ(contents: StudyResults) -> list[Warning]:
     return warnings_found
 
 
-def _warn_of_unfinished(contents: StudyResults) -> list[Warning]:
-    if not contents.unfinished:
+def _warn_of_unfinished(results: StudyResults) -> list[Warning]:
+    if not results.unfinished:
         return []
-    blocks = contents.blocks.whole
+    blocks = results.blocks.whole
     text = (
-        f"{contents.unfinished}, and {blocks} of {contents.blocks_planned} blocks are complete. "
+        f"{results.unfinished}, and {blocks} of {results.blocks_planned} blocks are complete. "
         "The numbers describe only these blocks, and their intervals do not allow for stopping "
         "a run early. To load the rest, run the same command with --resume."
     )
     return [("No verdict: the run is not complete.", text)]
 
 
-def _few_blocks(contents: StudyResults) -> Warning:
+def _few_blocks(results: StudyResults) -> Warning:
     text = "So few blocks cannot show small effects, and one quiet or busy moment weighs heavily."
-    if found := sensitivities(contents):
+    if found := sensitivities(results):
         text = (
-            f"Differences smaller than {_format_effects(found, contents.networks)} would often be "
+            f"Differences smaller than {_format_effects(found, results.networks)} would often be "
             "missed; of so few blocks, that is itself an estimate."
         )
-    if is_first_look(contents):
+    if is_first_look(results):
         text += f" {OVERSTATED}"
-    low, high = count_pairs(contents)
+    low, high = count_pairs(results)
     counted = f"{low} to {high}" if low < high else str(high)
-    planned = contents.plan.blocks
+    planned = results.plan.blocks
     of_planned = f" of {planned}" if high < planned else ""
     counted += f" {'block' if high == 1 else 'blocks'}"
     return (f"Only {counted}{of_planned} per site and network.", text)
@@ -259,9 +259,9 @@ OVERSTATED = "A first look finds only gains that look large, and so overstates t
 NAMED_MAX = 3  # comparisons; more would bury the message
 
 
-def without_verdict(contents: StudyResults) -> list[Warning]:
+def without_verdict(results: StudyResults) -> list[Warning]:
     """Return a heading and sentences on what would decide the open comparisons."""
-    found = estimate_needed(contents)
+    found = estimate_needed(results)
     if not found:
         return []
     is_stated = False
@@ -305,12 +305,12 @@ def _format_minutes(minutes: float) -> str:
     return f"about {count} {'minute' if count == 1 else 'minutes'}"
 
 
-def of_machine(contents: StudyResults) -> list[Warning]:
+def machine_warnings(results: StudyResults) -> list[Warning]:
     """Return the warnings about disturbances, paths, versions and differences of machines."""
-    found = [*_warn_of_disturbance(contents), *_warn_of_late_packets(contents)]
+    found = [*_warn_of_disturbance(results), *_warn_of_late_packets(results)]
     broken = [
         f"{name}: {check['measured']} (bound: {check['bound']})"
-        for name, check in contents.environment.get("path_checks", {}).items()
+        for name, check in results.environment.get("path_checks", {}).items()
         if check["passed"] is False
     ]
     if broken:
@@ -320,17 +320,17 @@ def of_machine(contents: StudyResults) -> list[Warning]:
             "machine can do better."
         )
         found.append(("The emulated network was not within its bounds.", text))
-    found += _warn_of_unmeasured_loads(contents)
-    found += _warn_of_differing_machine(contents)
-    if _have_versions_changed(contents):
+    found += _warn_of_unmeasured_loads(results)
+    found += _warn_of_differing_machine(results)
+    if _have_versions_changed(results):
         text = "The loads were made with more than one version; see “What was run”."
         found.append(("Versions changed during the run.", text))
     return found
 
 
-def _warn_of_disturbance(contents: StudyResults) -> list[Warning]:
+def _warn_of_disturbance(results: StudyResults) -> list[Warning]:
     """Warn of disturbed blocks."""
-    table = contents.table
+    table = results.table
     if not (disturbed := find_disturbed_blocks(table)):
         return []
     share = table["cpu_foreign_share"].max()
@@ -345,28 +345,28 @@ def _warn_of_disturbance(contents: StudyResults) -> list[Warning]:
     return [("The machine was busy.", text)]
 
 
-def late_loads(contents: StudyResults) -> int:
+def late_loads(results: StudyResults) -> int:
     """Return how many of the compared loads had late packets."""
-    return int(contents.blocks.kept[LATE].sum())
+    return int(results.blocks.kept[LATE].sum())
 
 
-def _warn_of_late_packets(contents: StudyResults) -> list[Warning]:
+def _warn_of_late_packets(results: StudyResults) -> list[Warning]:
     """Warn of late packets, and of loads without real-time priority and its consequences."""
     texts = []
-    cores = set(contents.table["browser_cores"].drop_nulls().to_list())
+    cores = set(results.table["browser_cores"].drop_nulls().to_list())
     if cores:
         left = " to ".join(map(str, sorted({min(cores), max(cores)})))
         texts.append(
             "To release packets on time without it, each lab kept one core to itself and left the "
             f"browser {left}: pages with heavy scripts load more slowly this way."
         )
-    if late := late_loads(contents):
+    if late := late_loads(results):
         texts.append(
-            f"{late} of {contents.blocks.kept.height} compared loads had late packets. They "
+            f"{late} of {results.blocks.kept.height} compared loads had late packets. They "
             "count: to leave them out would favour the stack that is late when it is slow."
         )
     without = any(
-        each.environment.get("realtime_allowed") is False for each in contents.run_environments
+        each.environment.get("realtime_allowed") is False for each in results.run_environments
     )
     if not texts or not without:
         return [("Packets were late.", texts[-1])] if late else []
@@ -377,10 +377,10 @@ def _warn_of_late_packets(contents: StudyResults) -> list[Warning]:
     return [("Labs had no real-time priority.", " ".join([*texts, remedy]))]
 
 
-def _machines_deviate(contents: StudyResults) -> list[Warning]:
+def _machines_deviate(results: StudyResults) -> list[Warning]:
     """Warn of the gain that varies most between machines, if by more than ALARM_SHARE allows."""
-    smallest = contents.smallest_effect
-    over = [each for each in contents.between_machines if each.exceeds(smallest)]
+    smallest = results.smallest_effect
+    over = [each for each in results.between_machines if each.exceeds(smallest)]
     if not over:
         return []
     worst = max(over, key=lambda each: each.model.deviation_machines or 0.0)
@@ -396,26 +396,30 @@ def _machines_deviate(contents: StudyResults) -> list[Warning]:
     return [("Machines differ.", text)]
 
 
-def _warn_of_differing_machine(contents: StudyResults) -> list[Warning]:
+def _warn_of_differing_machine(results: StudyResults) -> list[Warning]:
     """Warn if machines differ significantly in a gain, however small the deviation."""
-    found = [each for each in contents.between_machines if each.alarms]
+    found = [each for each in results.between_machines if each.alarms]
     if not found:
         return []
     worst = max(found, key=lambda each: each.model.deviation_machines or 0.0)
     assert worst.farthest is not None and worst.p_holm is not None
-    machine, of_machine = worst.farthest
-    gain = "unknown" if of_machine.gain.value is None else format_percent(of_machine.gain.value)
+    machine, machine_warnings = worst.farthest
+    gain = (
+        "unknown"
+        if machine_warnings.gain.value is None
+        else format_percent(machine_warnings.gain.value)
+    )
     text = (
         f"The machines do not agree on the gain of {worst.comparison} on {worst.network} "
-        f"({format_p_equation(worst.p_holm)}); {name_of(contents, machine)} differs most from "
+        f"({format_p_equation(worst.p_holm)}); {name_of(results, machine)} differs most from "
         f"the others, with {gain}."
     )
     return [("Gains depend on the machine.", text)]
 
 
-def _have_versions_changed(contents: StudyResults) -> bool:
+def _have_versions_changed(results: StudyResults) -> bool:
     """Return whether the loads of a variant, or of a plan without them, have several versions."""
     by_variant: dict[str, set[str]] = {}
-    for stack, versions in contents.table.select("stack", "versions").unique().iter_rows():
+    for stack, versions in results.table.select("stack", "versions").unique().iter_rows():
         by_variant.setdefault(variant_of(stack), set()).add(versions)
     return any(len(versions) > 1 for versions in by_variant.values())

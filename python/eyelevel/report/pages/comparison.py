@@ -29,7 +29,9 @@ def comparison_page(old: str, new: str, comparison: RunComparison) -> str:
             ),
             *_sentences((comparison.assumption, comparison.level)),
         ),
-        make_titled_section("unlike", "What else differs", *_unlike(comparison.differences)),
+        make_titled_section(
+            "unlike", "What else differs", *_list_differences(comparison.differences)
+        ),
     )
     return shell(title, main, {"specs": {}}, "probe.js")
 
@@ -42,7 +44,7 @@ def _sentences(texts: Sequence[str]) -> list[Markup]:
     return [element("p", text, class_="note") for text in texts if text]
 
 
-def _unlike(differences: Sequence[str]) -> list[Markup]:
+def _list_differences(differences: Sequence[str]) -> list[Markup]:
     if not differences:
         return [element("p", NOTHING_UNLIKE)]
     return [element("ul", *(element("li", each) for each in differences))]

@@ -251,7 +251,7 @@ def _curves_of_times(table: pl.DataFrame, labels: Mapping[str, str]) -> list[Cha
         parts = dict(sorted(parts.items(), key=str))
     for what, title in (("connection_ms", "connection time"), ("dns_ms", "DNS lookup time")):
         for (*file, family, vantage), rows in parts.items():
-            samples = _by_protocol(rows, what)
+            samples = _values_by_protocol(rows, what)
             if samples:
                 where = f"{family}, from {vantage}" if vantage else f"{family}"
                 of_file = f" in {labels[file[0]]}" if file else ""
@@ -267,7 +267,7 @@ def _chart(
     return title, colours, curves_chart(samples, x_title, names)
 
 
-def _by_protocol(rows: pl.DataFrame, what: str) -> dict[str, np.ndarray]:
+def _values_by_protocol(rows: pl.DataFrame, what: str) -> dict[str, np.ndarray]:
     samples = {}
     for protocol in THESIS_NAMES:
         values = rows.filter(pl.col("protocol") == protocol)[what].drop_nulls().to_numpy()
@@ -302,8 +302,8 @@ CDNS_SHOWN = 30
 """The most CDNs on the page, those with most hosts; --json has all."""
 SHARES = {"tls1.3": "TLS 1.3", "quic": "QUIC"}
 EXPLAINED = (
-    "Who served a row is told by the names that its host stands for (CNAME), by the CDN's own "
-    "documentation of them; else by the field Server of the host's answers from that address; "
+    "Who served a row is identified by the names that its host stands for (CNAME), by the CDN's "
+    "own documentation of them; else by the field Server of the host's answers from that address; "
     "else it stands with the other hosts of its /24 or /48, whose operator is not guessed. A host "
     "counts with each CDN that served it. Hosts of two CDNs are other hosts: times by CDN describe "
     "them, and do not say that the CDN is the cause. Differences compare each host with itself."
@@ -347,7 +347,7 @@ def _format_served_table(found: ByCdn, cdns: Sequence[JsonMapping]) -> Markup:
         for row in cdns
     )
     connects = (f"{title}: hosts that connected" for title in SHARES.values())
-    columns = ("served by", "told by", "hosts", "samples", *connects)
+    columns = ("served by", "identified by", "hosts", "samples", *connects)
     return table("Hosts by who served them", columns, rows, class_="differences")
 
 

@@ -42,20 +42,20 @@ class ChartsSection:
     """The most networks that are shown at once."""
 
 
-def charts_section(contents: StudyResults, data: PageData) -> Markup:
+def charts_section(results: StudyResults, data: PageData) -> Markup:
     """Return two charts per network, with the controls that select them."""
-    data.specifications |= _specifications(contents)
-    few = len(contents.networks) <= NETWORKS_MAX
+    data.specifications |= _specifications(results)
+    few = len(results.networks) <= NETWORKS_MAX
     return render(
         "charts",
         ChartsSection(
-            networks=contents.networks,
-            stacks=contents.stacks,
-            metrics=[(name, title_of(name)) for name in contents.metrics],
-            primary=contents.primary_metric,
-            network_choices=_choices([ALL_NETWORKS] * few, contents.networks),
-            site_choices=_choices([ALL_SITES], contents.sites),
-            curves_left_out=_curves_left_out(contents),
+            networks=results.networks,
+            stacks=results.stacks,
+            metrics=[(name, title_of(name)) for name in results.metrics],
+            primary=results.primary_metric,
+            network_choices=_choices([ALL_NETWORKS] * few, results.networks),
+            site_choices=_choices([ALL_SITES], results.sites),
+            curves_left_out=_curves_left_out(results),
         ),
     )
 
@@ -64,13 +64,13 @@ def _choices(*names: Sequence[str]) -> Choice:
     return [(name, name) for name in chain(*names)]
 
 
-def _curves_left_out(contents: StudyResults) -> str:
+def _curves_left_out(results: StudyResults) -> str:
     """Return a sentence on curves that exist for the primary metric only; empty if all exist."""
     large = [
         what
         for what, is_large in (
-            ("single sites", len(contents.sites) > SITES_MAX),
-            ("all sites together", len(contents.networks) > NETWORKS_MAX),
+            ("single sites", len(results.sites) > SITES_MAX),
+            ("all sites together", len(results.networks) > NETWORKS_MAX),
         )
         if is_large
     ]
@@ -80,8 +80,8 @@ def _curves_left_out(contents: StudyResults) -> str:
     return f"{text[0].upper()}{text[1:]}"
 
 
-def _specifications(contents: StudyResults) -> dict[str, JsonObject]:
-    metric = contents.primary_metric
+def _specifications(results: StudyResults) -> dict[str, JsonObject]:
+    metric = results.primary_metric
     gains = pl.DataFrame(
         [
             {
@@ -90,9 +90,9 @@ def _specifications(contents: StudyResults) -> dict[str, JsonObject]:
                 "stack": gain.stack,
                 "comparison": str(gain.comparison),
                 **gain.gain.as_columns("gain"),
-                "claimed": is_claimed(contents, gain),
+                "claimed": is_claimed(results, gain),
             }
-            for gain in contents.gains
+            for gain in results.gains
         ],
         schema={
             "network": pl.String,
@@ -105,20 +105,20 @@ def _specifications(contents: StudyResults) -> dict[str, JsonObject]:
             "claimed": pl.Boolean,
         },
     )
-    curves = cumulative(contents.blocks.kept, contents.metrics)
+    curves = cumulative(results.blocks.kept, results.metrics)
     extents = _extents(gains)
     specifications = {}
-    for index, network in enumerate(contents.networks):
+    for index, network in enumerate(results.networks):
         own_gains = gains.filter(pl.col("network") == network)
         own_curves = curves.filter(pl.col("network") == network)
         specifications[f"gain-{index}"] = gain_chart(
             own_gains,
-            contents.stacks,
-            [str(comparison) for comparison in contents.comparisons],
+            results.stacks,
+            [str(comparison) for comparison in results.comparisons],
             metric,
             extents,
         )
-        specifications[f"curve-{index}"] = distribution_chart(own_curves, contents.stacks, metric)
+        specifications[f"curve-{index}"] = distribution_chart(own_curves, results.stacks, metric)
     return specifications
 
 

@@ -17,13 +17,13 @@ NOTE = (
 )
 
 
-def cross_traffic_json(contents: StudyResults) -> JsonObject:
+def cross_traffic_json(results: StudyResults) -> JsonObject:
     """Return flows and harm as JSON; null for a plan without cross traffic."""
-    if not twins(contents.plan):
+    if not twins(results.plan):
         return {"cross_traffic": None}
     return {
         "cross_traffic": {
-            "flows": flows_of(contents),
+            "flows": flows_of(results),
             "harm": [
                 {
                     "network": harm.network,
@@ -32,15 +32,15 @@ def cross_traffic_json(contents: StudyResults) -> JsonObject:
                     "without": harm.alone,
                     "harm": harm.harm.as_json(),
                 }
-                for harm in harms(contents)
+                for harm in harms(results)
             ],
         }
     }
 
 
-def cross_traffic_section(contents: StudyResults) -> Markup:
+def cross_traffic_section(results: StudyResults) -> Markup:
     """Return the section; empty for a plan without cross traffic."""
-    partners = twins(contents.plan)
+    partners = twins(results.plan)
     if not partners:
         return Markup("")
     flows = [
@@ -51,7 +51,7 @@ def cross_traffic_section(contents: StudyResults) -> Markup:
             ", ".join(f"{way} {index:.3f}" for way, index in row["fairness_index"].items()),
             "–" if row["page_share"] is None else format_percent(row["page_share"], False),
         ]
-        for row in flows_of(contents)
+        for row in flows_of(results)
     ]
     rows = [
         [
@@ -61,7 +61,7 @@ def cross_traffic_section(contents: StudyResults) -> Markup:
             row.stack,
             estimate_cell(row.harm, format_percent),
         ]
-        for row in harms(contents)
+        for row in harms(results)
     ]
     absent = [name for name, alone in partners.items() if alone is None]
     return make_titled_section(

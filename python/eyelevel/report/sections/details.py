@@ -13,7 +13,7 @@ from eyelevel.plan.browser import Browser
 from eyelevel.plan.in_force import stack_in_force
 from eyelevel.report.html import Markup, element, join, make_titled_section, table
 
-NOT_SAID = (
+OMITTED_KEYS = (
     "version",
     "stacks_validated",
     "levels",
@@ -25,10 +25,10 @@ MACHINES_MAX = 8
 """The most machines that are named here; their table has all."""
 
 
-def setup_json(contents: StudyResults) -> JsonObject:
+def setup_json(results: StudyResults) -> JsonObject:
     """Return the environments of the loads: all machines together, and each."""
     return {
-        "environment": _describe_environment(contents.environment),
+        "environment": _describe_environment(results.environment),
         "run_environments": [
             {
                 "machine": each.machine or None,
@@ -36,47 +36,47 @@ def setup_json(contents: StudyResults) -> JsonObject:
                 "loads": each.loads,
                 "environment": _describe_environment(each.environment),
             }
-            for each in contents.run_environments
+            for each in results.run_environments
         ],
     }
 
 
 def _describe_environment(environment: JsonMapping) -> JsonObject:
-    return {key: value for key, value in environment.items() if key not in NOT_SAID}
+    return {key: value for key, value in environment.items() if key not in OMITTED_KEYS}
 
 
-def setup_section(contents: StudyResults) -> Markup:
+def setup_section(results: StudyResults) -> Markup:
     """Return what was run: versions, machine, sites, networks, stacks, seeds and hashes."""
-    plan = contents.plan
-    sites = [[site.name, element("code", site.digest)] for site in contents.recordings]
-    networks = [[network.name, network.described()] for network in contents.plan.networks]
+    plan = results.plan
+    sites = [[site.name, element("code", site.digest)] for site in results.recordings]
+    networks = [[network.name, network.described()] for network in results.plan.networks]
     return make_titled_section(
         "setup",
         "What was run",
         _definitions(
             [
-                ("plan", element("code", contents.plan_hash)),
+                ("plan", element("code", results.plan_hash)),
                 ("seed of the order and of each load's random choices", plan.seed),
-                ("loads", f"{contents.table.height} of {contents.trials_planned} planned"),
+                ("loads", f"{results.table.height} of {results.trials_planned} planned"),
                 (
                     "blocks",
                     f"{plan.blocks} for each site and network, each with one load per stack",
                 ),
                 (
                     "smallest effect of interest",
-                    describe_margin(contents.plan),
+                    describe_margin(results.plan),
                 ),
-                ("time limit of a load", _describe_limit(contents.plan.browser)),
-                *_lateness_rows(contents),
-                *_foreign_time_rows(contents),
-                *_wait_rows(contents),
-                *_machine_rows(contents),
-                *_flat(_describe_environment(contents.environment)),
+                ("time limit of a load", _describe_limit(results.plan.browser)),
+                *_lateness_rows(results),
+                *_foreign_time_rows(results),
+                *_wait_rows(results),
+                *_machine_rows(results),
+                *_flat(_describe_environment(results.environment)),
             ]
         ),
         table("Sites", ["site", "digest of its recording"], sites),
         table("Networks", ["network", "settings of the emulated path"], networks),
-        _stacks(contents),
+        _stacks(results),
         element(
             "details",
             element("summary", "The plan, to run it again"),
@@ -127,18 +127,18 @@ def _flat(values: JsonMapping, prefix: str = "") -> list[tuple[str, object]]:
     return rows
 
 
-def _lateness_rows(contents: StudyResults) -> list[tuple[str, object]]:
+def _lateness_rows(results: StudyResults) -> list[tuple[str, object]]:
     """Return the worst packet lateness of the counted loads."""
     rows: list[tuple[str, object]] = []
     for key, name in (("lateness_us_p99", "p99"), ("lateness_us_max", "largest")):
-        values_us = contents.blocks.kept[key].drop_nulls().to_list()
+        values_us = results.blocks.kept[key].drop_nulls().to_list()
         if values_us:
             text = f"{max(values_us) / 1000:.2f} ms in the worst counted load"
             rows.append((f"packets read or released late, {name}", text))
     return rows
 
 
-def _foreign_time_rows(contents: StudyResults) -> list[tuple[str, object]]:
+def _foreign_time_rows(results: StudyResults) -> list[tuple[str, object]]:
     """Return the processor time of other programs, steal and pressure in the counted loads."""
     rows: list[tuple[str, object]] = []
     for key, name in (
@@ -146,15 +146,15 @@ def _foreign_time_rows(contents: StudyResults) -> list[tuple[str, object]]:
         ("cpu_steal_share", "processor time that the hypervisor took"),
         ("cpu_pressure_share", "share of the time in which some process waited for a processor"),
     ):
-        if shares := contents.blocks.kept[key].drop_nulls().to_list():
+        if shares := results.blocks.kept[key].drop_nulls().to_list():
             text = f"{statistics.median(shares):.1%} in the median load, {max(shares):.1%} at most"
             rows.append((name, text))
     return rows
 
 
-def _wait_rows(contents: StudyResults) -> list[tuple[str, object]]:
+def _wait_rows(results: StudyResults) -> list[tuple[str, object]]:
     """Return how long loads waited for the machine."""
-    waits_s = [ms / 1e3 for ms in contents.table["waited_for_host_ms"].drop_nulls()]
+    waits_s = [ms / 1e3 for ms in results.table["waited_for_host_ms"].drop_nulls()]
     if not waits_s:
         return []
     waited_s = [wait_s for wait_s in waits_s if wait_s > 0]
@@ -167,9 +167,9 @@ def _wait_rows(contents: StudyResults) -> list[tuple[str, object]]:
     return [("loads that first waited for a quiet machine", text)]
 
 
-def _machine_rows(contents: StudyResults) -> list[tuple[str, object]]:
+def _machine_rows(results: StudyResults) -> list[tuple[str, object]]:
     """Return the machines of a cluster; the rows that follow describe all of them."""
-    machines = contents.run_environments
+    machines = results.run_environments
     if not any(each.machine for each in machines):
         return []
     named = [
@@ -182,22 +182,20 @@ def _machine_rows(contents: StudyResults) -> list[tuple[str, object]]:
 SET_AND_MEASURED = "Stacks: set and measured (the median of the loads that ended as ok)"
 
 
-def _stacks(contents: StudyResults) -> Markup:
+def _stacks(results: StudyResults) -> Markup:
     """Return the differences of the stacks, as set and as measured, and the settings they share.
 
     The level is in an appendix, pair by pair.
     """
-    planned = {stack.name: stack for stack in list_planned_stacks(contents.plan)}
-    names = [name for name in contents.stacks if name in set(contents.table["stack"])]
-    networks = contents.plan.networks
+    planned = {stack.name: stack for stack in list_planned_stacks(results.plan)}
+    names = [name for name in results.stacks if name in set(results.table["stack"])]
+    networks = results.plan.networks
     in_force = [[stack_in_force(planned[name], on) for on in networks] for name in names]
     settings = [row for row in explain([of_stack[0] for of_stack in in_force]) if row.kind == "set"]
     apart = [row for row in settings if len(set(row.values)) > 1]
     alike = [f"{row.name}: {row.values[0]}" for row in settings if row not in apart and row.values]
     rows = [[row.name, row.kind, *row.values] for row in apart]
-    rows += [
-        [aspect, "measured", *values] for aspect, values in measure_rows(contents.table, names)
-    ]
+    rows += [[aspect, "measured", *values] for aspect, values in measure_rows(results.table, names)]
     note = f"The same for all stacks: {'; '.join(alike)}." if alike else ""
     return join(
         [

@@ -168,41 +168,41 @@ def _key(gain: NetworkGain) -> tuple[str, str, Comparison]:
     return gain.network, gain.metric, gain.comparison
 
 
-def gains_section(contents: StudyResults) -> Markup:
+def gains_section(results: StudyResults) -> Markup:
     """Return the section."""
-    return render("gains", _gains(contents))
+    return render("gains", _gains(results))
 
 
-def gains_json(contents: StudyResults) -> JsonObject:
+def gains_json(results: StudyResults) -> JsonObject:
     """Return the gains as JSON."""
-    return _gains(contents).as_json()
+    return _gains(results).as_json()
 
 
-def _gains(contents: StudyResults) -> GainsSection:
-    primary = contents.primary_metric
-    would_decide = {_key(each.gain): each.as_json() for each in estimate_needed(contents)}
+def _gains(results: StudyResults) -> GainsSection:
+    primary = results.primary_metric
+    would_decide = {_key(each.gain): each.as_json() for each in estimate_needed(results)}
     return GainsSection(
-        networks=contents.plan.networks,
+        networks=results.plan.networks,
         metrics=tuple(
-            MetricName(name, title_of(name), name == primary) for name in contents.metrics
+            MetricName(name, title_of(name), name == primary) for name in results.metrics
         ),
-        comparisons=tuple(contents.comparisons),
+        comparisons=tuple(results.comparisons),
         gains=tuple(
             GainCell(
                 tests,
-                verdict_of(contents, tests.gain),
-                no_verdict_because(contents, tests.gain),
+                verdict_of(results, tests.gain),
+                no_verdict_because(results, tests.gain),
                 would_decide.get(_key(tests.gain)),
             )
-            for tests in contents.gain_tests
+            for tests in results.gain_tests
         ),
         primary=title_of(primary),
-        may_stop=contents.may_stop,
-        shares_error=not contents.may_stop and len(contents.stacks) >= STACKS_MIN,
-        is_first_look=is_first_look(contents),
-        is_unfinished=bool(contents.unfinished),
-        has_timeouts=any(cell.timeouts or cell.timeouts_reference for cell in contents.cells),
-        withheld={name: briefly(why) for name, why in contents.too_disturbed.items()},
+        may_stop=results.may_stop,
+        shares_error=not results.may_stop and len(results.stacks) >= STACKS_MIN,
+        is_first_look=is_first_look(results),
+        is_unfinished=bool(results.unfinished),
+        has_timeouts=any(cell.timeouts or cell.timeouts_reference for cell in results.cells),
+        withheld={name: briefly(why) for name, why in results.too_disturbed.items()},
     )
 
 
@@ -221,29 +221,29 @@ def slow_loads_json(gain: NetworkGain) -> JsonObject | None:
     return {**shares, "pairs": slow.pairs, "p": slow.p, "p_holm": gain.p_slow_holm}
 
 
-def gain_details(contents: StudyResults) -> Markup:
+def gain_details(results: StudyResults) -> Markup:
     """Return the details of the gains; empty if there are none."""
     parts = (timeouts_details, p_values_details, other_sites_details, drift_note)
-    details = [markup for markup in (part(contents) for part in parts) if markup]
+    details = [markup for markup in (part(results) for part in parts) if markup]
     if not details:
         return Markup("")
     return element("section", *details, aria_label="more about the gains")
 
 
-def gain_details_json(contents: StudyResults) -> JsonObject:
+def gain_details_json(results: StudyResults) -> JsonObject:
     """Return the details as JSON, without the p values, which `gains_json` has."""
-    return _other_sites_json(contents) | drift_json(contents)
+    return _other_sites_json(results) | drift_json(results)
 
 
-def p_values_details(contents: StudyResults) -> Markup:
+def p_values_details(results: StudyResults) -> Markup:
     """Return the p values, collapsed; empty if no gain has one."""
-    if all(tested.gain.gain.p is None for tested in contents.gain_tests):
+    if all(tested.gain.gain.p is None for tested in results.gain_tests):
         return Markup("")
-    primary = contents.primary_metric
+    primary = results.primary_metric
     tests = [
         tested
-        for tested in contents.gain_tests
-        if tested.gain.metric == primary and tested.gain.network not in contents.too_disturbed
+        for tested in results.gain_tests
+        if tested.gain.metric == primary and tested.gain.network not in results.too_disturbed
     ]
     listed = tests[:ROWS_MAX]
     rows = [_row(tested) for tested in listed]
@@ -253,13 +253,13 @@ def p_values_details(contents: StudyResults) -> Markup:
     ]  # fmt: skip
     members = next((tested.members for tested in listed), 0)
     primary_gains = [tested.gain for tested in tests]
-    effect = format_percent(effect_of(primary_gains, contents.smallest_effect), signed=False)
+    effect = format_percent(effect_of(primary_gains, results.smallest_effect), signed=False)
     note = NOTE.format(members=members, effect=effect)
     if any(tested.gain.median.low is None for tested in listed):
         note += " A median has an interval from six repetitions on."
     if left_out := len(tests) - len(listed):
         note += f" {left_out} more comparisons are in `eyelevel report --json`."
-    if contents.may_stop:
+    if results.may_stop:
         note += (
             " In this study, which could stop at any block, p comes from the confidence sequence, "
             "and the column for Holm has it after Bonferroni; “no difference that matters” needs "
@@ -290,9 +290,9 @@ def _format_p_or_none(value: float | None) -> object:
     return element("span", "none", class_="quiet") if value is None else format_p(value)
 
 
-def warn_of_drift(contents: StudyResults) -> list[tuple[str, str]]:
+def warn_of_drift(results: StudyResults) -> list[tuple[str, str]]:
     """Return a warning if successive blocks are more alike than by chance."""
-    drift = contents.drift
+    drift = results.drift
     if drift is None or not drift.seen:
         return []
     found = drift.autocorrelation
@@ -305,12 +305,12 @@ def warn_of_drift(contents: StudyResults) -> list[tuple[str, str]]:
     return [("Successive blocks resemble each other.", text)]
 
 
-def drift_note(contents: StudyResults) -> Markup:
+def drift_note(results: StudyResults) -> Markup:
     """Return the autocorrelation with its interval and power, or why there is none.
 
     Empty if nothing is compared.
     """
-    drift = contents.drift
+    drift = results.drift
     if drift is None:
         return Markup("")
     found = drift.autocorrelation
@@ -329,9 +329,9 @@ def drift_note(contents: StudyResults) -> Markup:
     return element("p", text, class_="note")
 
 
-def drift_json(contents: StudyResults) -> JsonObject:
+def drift_json(results: StudyResults) -> JsonObject:
     """Return the drift as JSON."""
-    return {"drift": None if contents.drift is None else contents.drift.as_json()}
+    return {"drift": None if results.drift is None else results.drift.as_json()}
 
 
 def _describe(found: Estimate) -> str:
@@ -352,18 +352,18 @@ _OTHER_SITES_NOTE = (
 )
 
 
-def other_sites_details(contents: StudyResults) -> Markup:
+def other_sites_details(results: StudyResults) -> Markup:
     """Return the models, collapsed; empty with fewer than five sites."""
-    if not contents.sites_models:
+    if not results.sites_models:
         return Markup("")
-    primary = contents.primary_metric
+    primary = results.primary_metric
     gains = {
         (gain.network, gain.comparison): gain.gain
-        for gain in contents.gains
+        for gain in results.gains
         if gain.metric == primary
     }
     rows: list[list[object]] = []
-    for network_model in contents.sites_models:
+    for network_model in results.sites_models:
         model, estimate = network_model.model, network_model.model.gain
         of_these_sites = gains.get((network_model.network, network_model.comparison))
         rows.append(
@@ -388,7 +388,7 @@ def other_sites_details(contents: StudyResults) -> Markup:
     )
 
 
-def _other_sites_json(contents: StudyResults) -> JsonObject:
+def _other_sites_json(results: StudyResults) -> JsonObject:
     """Return the models as JSON, one object per network and comparison."""
     return {
         "other_sites": [
@@ -398,7 +398,7 @@ def _other_sites_json(contents: StudyResults) -> JsonObject:
                 "deviation_sites": model.model.deviation_sites,
                 "deviation_runs": model.model.deviation_runs,
             }
-            for model in contents.sites_models
+            for model in results.sites_models
         ]
     }
 

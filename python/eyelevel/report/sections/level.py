@@ -38,48 +38,50 @@ BY_WAYS_ALONE = (
 ONE_STACK = "one stack loads all variants, so there is no level to measure between them"
 
 
-def not_level(contents: StudyResults) -> list[Warning]:
+def not_level(results: StudyResults) -> list[Warning]:
     """Warn of each pair that the report compares and that is unequal."""
     warnings = []
-    for level in find_compared_levels(contents):
+    for level in find_compared_levels(results):
         if sentence := unequal_sentence(level, ASPECTS_MAX):
             head = f"{level['first']} and {level['second']} are not level."
             text = (
-                f"They differ in more than their protocols: {sentence}.{_by_settings(level)} "
+                f"They differ in more than their protocols: {sentence}.{_describe_settings(level)} "
                 "Part of a gain below may come from this; the appendix lists every aspect."
             )
             warnings.append((head, text))
     return warnings
 
 
-def _by_settings(level: JsonMapping) -> str:
+def _describe_settings(level: JsonMapping) -> str:
     """Return a sentence on settings that make aspects unequal; empty if there are none."""
     names = {name for row in level["rows"] if row["word"] == "unequal" for name in row["settings"]}
     return f" Settings in which they differ: {', '.join(sorted(names))}." if names else ""
 
 
-def warn_of_unmeasured(contents: StudyResults) -> list[Warning]:
+def warn_of_unmeasured(results: StudyResults) -> list[Warning]:
     """Warn of pairs that were not measured, and of aspects that remained unknown."""
     warnings = []
-    for level in find_compared_levels(contents):
+    for level in find_compared_levels(results):
         if sentence := format_unknown_sentence(level, ASPECTS_MAX):
             head = (
                 f"It is not fully known whether {level['first']} and {level['second']} are level."
             )
             warnings.append((head, f"The intervals were too wide to tell for: {sentence}."))
-    if missing := _missing(contents):
+    if missing := _missing(results):
         sentence = "; ".join(f"{one} and {two}" for one, two in missing)
-        warnings.append((f"{NOT_THERE}.", f"This concerns {sentence}. {_how(contents, missing)}."))
+        warnings.append(
+            (f"{NOT_THERE}.", f"This concerns {sentence}. {_describe_measuring(results, missing)}.")
+        )
     return warnings
 
 
-def _how(contents: StudyResults, missing: Sequence[tuple[str, str]]) -> str:
+def _describe_measuring(results: StudyResults, missing: Sequence[tuple[str, str]]) -> str:
     """Return how to measure the pairs.
 
     Stacks that are no presets, or with unusual browser settings, can only be measured by the plan.
     """
     pair, usual = missing[0], Browser()
-    browsers = [contents.plan.browser_of(name) for name in pair]
+    browsers = [results.plan.browser_of(name) for name in pair]
     if not all(browser.is_installed_chromium for browser in browsers):
         return "The level can be measured only with the installed Chromium, without switches"
     of_plan = not set(pair) <= STACKS_BY_NAME.keys()
@@ -93,17 +95,17 @@ def _how(contents: StudyResults, missing: Sequence[tuple[str, str]]) -> str:
     return f"To measure the {which}, run {command}. Runs that begin after that will have it"
 
 
-def level_section(contents: StudyResults) -> Markup:
+def level_section(results: StudyResults) -> Markup:
     """Return every row of every measured pair; the important ones are open."""
-    levels, missing = find_compared_levels(contents), _missing(contents)
-    if contents.comparisons and not find_compared_pairs(contents):
+    levels, missing = find_compared_levels(results), _missing(results)
+    if results.comparisons and not find_compared_pairs(results):
         return make_titled_section(
             "level", "Appendix: the level", element("p", f"{ONE_STACK.capitalize()}.")
         )
     alike = [
         element("p", f"{one} and {two} {BY_WAYS_ALONE}.")
-        for one, two in find_compared_pairs(contents)
-        if _by_ways_alone(contents, one, two)
+        for one, two in find_compared_pairs(results)
+        if _differ_by_round_trips_alone(results, one, two)
     ]
     if not levels:
         text = f"{NOT_THERE}, with this build, kernel and browser, before the run began"
@@ -154,42 +156,42 @@ def _row(entry: Entry) -> list[object]:
     ]
 
 
-def level_json(contents: StudyResults) -> JsonObject:
+def level_json(results: StudyResults) -> JsonObject:
     """Return the levels as JSON."""
-    return {"levels": list(find_compared_levels(contents))}
+    return {"levels": list(find_compared_levels(results))}
 
 
-def find_compared_levels(contents: StudyResults) -> Sequence[JsonMapping]:
+def find_compared_levels(results: StudyResults) -> Sequence[JsonMapping]:
     """Return the levels in `environment.json` of pairs that the report compares."""
-    compared = set(find_compared_pairs(contents))
-    measured = contents.environment.get("levels") or []
+    compared = set(find_compared_pairs(results))
+    measured = results.environment.get("levels") or []
     return [level for level in measured if (level["first"], level["second"]) in compared]
 
 
-def find_compared_pairs(contents: StudyResults) -> list[tuple[str, str]]:
+def find_compared_pairs(results: StudyResults) -> list[tuple[str, str]]:
     """Return the pairs that the report compares, references first; variants with one stack need no
     level."""
     return [
         (comparison.reference, comparison.stack)
-        for comparison in contents.comparisons
+        for comparison in results.comparisons
         if not are_variants(comparison)
     ]
 
 
-def _missing(contents: StudyResults) -> list[tuple[str, str]]:
+def _missing(results: StudyResults) -> list[tuple[str, str]]:
     there = {
         (level["first"], level["second"])
-        for level in find_compared_levels(contents)
+        for level in find_compared_levels(results)
         if level["complete"]
     }
     return [
         pair
-        for pair in find_compared_pairs(contents)
-        if pair not in there and not _by_ways_alone(contents, *pair)
+        for pair in find_compared_pairs(results)
+        if pair not in there and not _differ_by_round_trips_alone(results, *pair)
     ]
 
 
-def _by_ways_alone(contents: StudyResults, first: str, second: str) -> bool:
+def _differ_by_round_trips_alone(results: StudyResults, first: str, second: str) -> bool:
     """Return whether two stacks differ only in the round trips of their origins."""
-    stacks = {stack.name: stack for stack in contents.plan.stacks}
+    stacks = {stack.name: stack for stack in results.plan.stacks}
     return apart_by_ways_alone(stacks[first], stacks[second])

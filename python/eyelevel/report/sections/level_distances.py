@@ -26,11 +26,11 @@ _NOTE = (
 )
 
 
-def level_distances_section(contents: StudyResults) -> Markup:
+def level_distances_section(results: StudyResults) -> Markup:
     """Return a table for each network; empty if the plan compares no server with level stacks."""
-    if contents.unfinished or not contents.level_distances:
+    if results.unfinished or not results.level_distances:
         return Markup("")
-    metric = title_of(contents.primary_metric)
+    metric = title_of(results.primary_metric)
     columns = ["part", "what", "log ratio, %", "95 % interval", "ms", "95 % interval"]
     tables = [
         table(
@@ -39,19 +39,19 @@ def level_distances_section(contents: StudyResults) -> Markup:
             [_row(name, each.distances[name]) for name in SIGNS],
             class_="causes",
         )
-        for each in contents.level_distances
+        for each in results.level_distances
     ]
-    by = "by confidence sequences" if contents.may_stop else "by Student's t over repetitions"
-    lines = [element("p", line) for line in describe_level_distances(contents)]
+    by = "by confidence sequences" if results.may_stop else "by Student's t over repetitions"
+    lines = [element("p", line) for line in describe_level_distances(results)]
     note = element("p", _NOTE.format(by=by), class_="note")
     return make_titled_section(
         "level-distances", "Is it HTTP/3, or the server's HTTP/3?", *lines, *tables, note
     )
 
 
-def level_distances_json(contents: StudyResults) -> JsonObject:
+def level_distances_json(results: StudyResults) -> JsonObject:
     """Return the distances by network, and what the server's responses lack."""
-    if not contents.level_distances:
+    if not results.level_distances:
         return {}
     return {
         "level_distances": [
@@ -69,21 +69,21 @@ def level_distances_json(contents: StudyResults) -> JsonObject:
                     for name, distance in each.distances.items()
                 },
             }
-            for each in contents.level_distances
+            for each in results.level_distances
         ],
-        "without_alt_svc": list(contents.without_alt_svc),
+        "without_alt_svc": list(results.without_alt_svc),
     }
 
 
-def describe_level_distances(contents: StudyResults) -> list[str]:
+def describe_level_distances(results: StudyResults) -> list[str]:
     """Return a sentence for each network, and one for each stack without Alt-Svc."""
-    if contents.unfinished:
+    if results.unfinished:
         return []
-    return [*_sentences(contents)]
+    return [*_sentences(results)]
 
 
-def _sentences(contents: StudyResults) -> Iterator[str]:
-    for each in contents.level_distances:
+def _sentences(results: StudyResults) -> Iterator[str]:
+    for each in results.level_distances:
         parts = [
             f"{_NAMES[name]} ({label}) {_write(each.distances[name])}"
             for name, label in LABELS.items()
@@ -94,7 +94,7 @@ def _sentences(contents: StudyResults) -> Iterator[str]:
                 f"{each.network}: {each.blocks_without} blocks without one of the four loads are "
                 "left out of this sum."
             )
-    for stack in contents.without_alt_svc:
+    for stack in results.without_alt_svc:
         yield (
             f"{stack}: its HTTP/3 responses have no Alt-Svc, so that Chromium holds images back; "
             'add `Alt-Svc: h3=":443"` to the server\'s answers.'

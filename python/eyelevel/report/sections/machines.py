@@ -32,25 +32,25 @@ OTHERS_NOTE = (
 )
 
 
-def machines_section(contents: StudyResults) -> Markup:
+def machines_section(results: StudyResults) -> Markup:
     """Return the section; empty for a run on one machine."""
-    if not contents.machines:
+    if not results.machines:
         return Markup("")
-    between = contents.between_machines
+    between = results.between_machines
     has_others = any(each.model.other_machines.determined for each in between)
     note = NOTE + (OTHERS_NOTE if has_others else "")
-    parts = [_machines_table(contents)]
+    parts = [_machines_table(results)]
     if between:
-        parts += [_format_between_table(contents, has_others), element("p", note, class_="note")]
+        parts += [_format_between_table(results, has_others), element("p", note, class_="note")]
     return make_titled_section("machines", "Machines", *parts)
 
 
-def _machines_table(contents: StudyResults) -> Markup:
-    listed = contents.between_machines[:GAINS_MAX]
-    has_reasons = any(row.reason for row in contents.machines)
+def _machines_table(results: StudyResults) -> Markup:
+    listed = results.between_machines[:GAINS_MAX]
+    has_reasons = any(row.reason for row in results.machines)
     columns = ["machine", "class", "loads", "failed", *map(_heading, listed)]
     rows: list[list[object]] = []
-    for row in contents.machines:
+    for row in results.machines:
         cells: list[object] = [
             join([row.name or row.machine, " ", element("small", row.machine)]),
             _class(row),
@@ -59,13 +59,13 @@ def _machines_table(contents: StudyResults) -> Markup:
         ]
         for each in listed:
             if row.machine in each.machines:
-                of_machine = each.model.machines[each.machines.index(row.machine)]
-                cells.append(estimate_cell(of_machine.gain, format_percent))
+                machine_warnings = each.model.machines[each.machines.index(row.machine)]
+                cells.append(estimate_cell(machine_warnings.gain, format_percent))
             else:
                 cells.append(make_undetermined_cell("no complete block is left"))
         rows.append([*cells, *([row.reason or "none"] if has_reasons else [])])
-    caption = f"Loads of each machine, and the gains that they show: {_metric(contents)}"
-    if left_out := len(contents.between_machines) - len(listed):
+    caption = f"Loads of each machine, and the gains that they show: {_metric(results)}"
+    if left_out := len(results.between_machines) - len(listed):
         caption += f" ({left_out} more in report --json)"
     columns += ["remarks"] * has_reasons
     return table(caption, columns, rows, class_="gain-details")
@@ -83,17 +83,17 @@ def _heading(between: BetweenMachines) -> str:
     return f"{between.comparison} on {between.network}, gain and 95 % interval"
 
 
-def _format_between_table(contents: StudyResults, has_others: bool) -> Markup:
+def _format_between_table(results: StudyResults, has_others: bool) -> Markup:
     columns = [
         "network", "stack", "reference", "machines deviate by", "blocks scatter by",
         "p of no deviation", "least like the others",
     ]  # fmt: skip
     columns += ["gain on another such machine, 95 % interval"] * has_others
     rows: list[list[object]] = []
-    for each in contents.between_machines:
+    for each in results.between_machines:
         model = each.model
         deviation: object = _format_share(model.deviation_machines)
-        if each.exceeds(contents.smallest_effect):
+        if each.exceeds(results.smallest_effect):
             deviation = element("strong", deviation)
         cells: list[object] = [
             each.network,
@@ -102,12 +102,12 @@ def _format_between_table(contents: StudyResults, has_others: bool) -> Markup:
             deviation,
             _format_share(model.deviation_blocks),
             make_tested_cell(model.test, "F") if each.p_holm is None else _format_test(each),
-            _farthest(contents, each),
+            _farthest(results, each),
         ]
         if has_others:
             cells.append(estimate_cell(model.other_machines, format_percent))
         rows.append(cells)
-    caption = f"Between machines: {_metric(contents)}"
+    caption = f"Between machines: {_metric(results)}"
     return table(caption, columns, rows, class_="gain-details")
 
 
@@ -118,30 +118,30 @@ def _format_test(between: BetweenMachines) -> Markup:
     return join([format_p(between.p_holm), statistic])
 
 
-def _farthest(contents: StudyResults, between: BetweenMachines) -> object:
+def _farthest(results: StudyResults, between: BetweenMachines) -> object:
     if between.farthest is None:
         return "none"
     machine, found = between.farthest
     p = "" if found.p_holm is None else f"p = {format_p(found.p_holm)}"
-    return join([name_of(contents, machine), element("small", p)])
+    return join([name_of(results, machine), element("small", p)])
 
 
-def name_of(contents: StudyResults, machine: str) -> str:
+def name_of(results: StudyResults, machine: str) -> str:
     """Return a machine's name, or its ID if the name is missing or not unique."""
-    names = [row.name for row in contents.machines]
-    name = next((row.name for row in contents.machines if row.machine == machine), "")
+    names = [row.name for row in results.machines]
+    name = next((row.name for row in results.machines if row.machine == machine), "")
     return name if name and names.count(name) == 1 else machine
 
 
-def _metric(contents: StudyResults) -> str:
-    return title_of(contents.primary_metric)
+def _metric(results: StudyResults) -> str:
+    return title_of(results.primary_metric)
 
 
 def _format_share(value: float | None) -> str:
     return "none" if value is None else format_percent(value, signed=False)
 
 
-def machines_json(contents: StudyResults) -> JsonObject:
+def machines_json(results: StudyResults) -> JsonObject:
     """Return the machines as JSON; both lists are empty for a run on one machine."""
     return {
         "machines": [
@@ -153,7 +153,7 @@ def machines_json(contents: StudyResults) -> JsonObject:
                 "failures": row.failures,
                 "reason": row.reason or None,
             }
-            for row in contents.machines
+            for row in results.machines
         ],
         "between_machines": [
             {
@@ -173,6 +173,6 @@ def machines_json(contents: StudyResults) -> JsonObject:
                 "p_holm": each.p_holm,
                 "other_machines": each.model.other_machines.as_json(),
             }
-            for each in contents.between_machines
+            for each in results.between_machines
         ],
     }

@@ -33,26 +33,26 @@ BIBTEX = """\
 }"""
 
 
-def references(contents: StudyResults) -> str:
+def references(results: StudyResults) -> str:
     """Return the references: eyelevel as the study ran it, and the papers that it follows."""
-    version = contents.environment.get("versions", {}).get("eyelevel")
+    version = results.environment.get("versions", {}).get("eyelevel")
     return "\n".join([*([own_bibtex(version)] if version else []), BIBTEX])
 
 
-def paragraph(contents: StudyResults) -> str:
+def paragraph(results: StudyResults) -> str:
     """Return the methods of the study, in the past tense and in numbers."""
-    plan = contents.plan
+    plan = results.plan
     counts = [len(plan.sites), len(plan.networks), len(plan.stacks)]
-    versions = contents.environment.get("versions", {})
-    whole = contents.blocks.whole
-    planned = contents.blocks_planned
+    versions = results.environment.get("versions", {})
+    whole = results.blocks.whole
+    planned = results.blocks_planned
     conditions = describe_conditions(plan)
     again = any(stack.visitor == "known" for stack in list_planned_stacks(plan))
     load = "load, together with the visit before it," if again else "load"
-    sure = _describe_stop_rule(contents) if contents.may_stop else _describe_fixed_blocks(contents)
-    compared = ", ".join(map(str, contents.comparisons))
-    if contents.declared:
-        declared = ", ".join(map(str, contents.declared))
+    sure = _describe_stop_rule(results) if results.may_stop else _describe_fixed_blocks(results)
+    compared = ", ".join(map(str, results.comparisons))
+    if results.declared:
+        declared = ", ".join(map(str, results.declared))
         compared += f", chosen after the loads had been made (the plan had declared {declared})"
     return (
         f"{_count(counts[0], 'recorded site')} {'was' if counts[0] == 1 else 'were'} replayed "
@@ -62,7 +62,7 @@ def paragraph(contents: StudyResults) -> str:
         f"{_count(counts[2], 'protocol stack')}. Trials were randomised in complete blocks (seed "
         f"{plan.seed}): in each of at most {_count(plan.blocks, 'repetition')} every stack "
         f"loaded every site once over every network, each {load} in a new browser and new "
-        f"network namespaces. The primary metric, {title_of(contents.primary_metric)}, was "
+        f"network namespaces. The primary metric, {title_of(results.primary_metric)}, was "
         "declared beforehand, with a smallest effect of interest of "
         f"{describe_smallest_effect(plan)}. Of a page that replaced its document, times ran "
         "from the first one's navigation start to the newest one's events. "
@@ -70,14 +70,14 @@ def paragraph(contents: StudyResults) -> str:
         "out with the pairs that it was part of. Timeouts count as their limit, and in medians as "
         "slower than it. Gains are geometric means over the sites of X / reference within blocks, "
         "minus one. The comparisons were "
-        f"{compared}. {sure} The plan's hash is {contents.plan_hash}."
+        f"{compared}. {sure} The plan's hash is {results.plan_hash}."
     )
 
 
-def _describe_fixed_blocks(contents: StudyResults) -> str:
+def _describe_fixed_blocks(results: StudyResults) -> str:
     """Describe the intervals of a study with a fixed number of blocks."""
     shared = ""
-    if len(contents.stacks) >= STACKS_MIN:
+    if len(results.stacks) >= STACKS_MIN:
         shared = (
             ", with variances moderated by those of the network's other stacks, which count as "
             f"{BORROWED_FREEDOM:g} degrees of freedom"
@@ -91,9 +91,9 @@ def _describe_fixed_blocks(contents: StudyResults) -> str:
     )
 
 
-def _describe_stop_rule(contents: StudyResults) -> str:
+def _describe_stop_rule(results: StudyResults) -> str:
     """Describe the stopping rule of a study, and its result."""
-    rule = contents.plan.stop
+    rule = results.plan.stop
     assert rule is not None
     ends = [
         "its interval excluded 0 while the median had the same sign",
@@ -101,7 +101,7 @@ def _describe_stop_rule(contents: StudyResults) -> str:
     ]
     if rule.futility:
         ends.append("neither could be expected by the last block")
-    decided = contents.stopped["reason"] if contents.stopped else "none"
+    decided = results.stopped["reason"] if results.stopped else "none"
     return (
         "The gain is bounded by confidence sequences, which hold at all looks together; the "
         "level of 5 % is shared equally by all comparisons. After each repetition from number "
@@ -115,16 +115,16 @@ def _count(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def methods_section(contents: StudyResults) -> Markup:
+def methods_section(results: StudyResults) -> Markup:
     """Return the paragraph and the references, each with a button to copy it."""
     return make_titled_section(
         "cite",
         "To cite",
-        element("p", paragraph(contents), data_copy="the methods paragraph"),
+        element("p", paragraph(results), data_copy="the methods paragraph"),
         element(
             "details",
             element("summary", "References in BibTeX"),
-            element("pre", references(contents), tabindex="0", data_copy="references in BibTeX"),
+            element("pre", references(results), tabindex="0", data_copy="references in BibTeX"),
         ),
     )
 
@@ -135,9 +135,9 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-def appendix_section(contents: StudyResults) -> Markup:
+def appendix_section(results: StudyResults) -> Markup:
     """Return the cells of the yardstick as measured when the run began, or how to measure them."""
-    cells = contents.environment.get("stacks_validated") or []
+    cells = results.environment.get("stacks_validated") or []
     if not cells:
         text = (
             "Not measured on this machine with this build and kernel before the run began. To "
@@ -165,7 +165,7 @@ def appendix_section(contents: StudyResults) -> Markup:
     return make_titled_section("yardstick", "Appendix: our QUIC beside the kernel's TCP", *parts)
 
 
-def figures_section(contents: StudyResults, data: PageData) -> Markup:
+def figures_section(results: StudyResults, data: PageData) -> Markup:
     """Return the section; its charts go to `data`."""
     parts, absent = [], []
     for figure in FIGURES:
@@ -176,9 +176,7 @@ def figures_section(contents: StudyResults, data: PageData) -> Markup:
             absent.append(figure.name)
         else:
             parts.append(drawing)
-    tables = [
-        each.name for each in TABLES if each.name not in TRACES and each.rows(contents).height
-    ]
+    tables = [each.name for each in TABLES if each.name not in TRACES and each.rows(results).height]
     note = f"Each is a command, too: eyelevel figures DIR --only {FIGURES[0].name}. "
     if tables:
         note += f"It also writes the papers' tables: {', '.join(tables)}. "

@@ -46,55 +46,53 @@ WHY_IT_MATTERS = (
 )
 
 
-def outcomes_section(contents: StudyResults) -> Markup:
+def outcomes_section(results: StudyResults) -> Markup:
     """Return the outcomes by stack, the tests of their rates, and every load that was not ok."""
     counts = {
         (row["stack"], row["outcome"]): row["len"]
-        for row in contents.table.group_by("stack", "outcome").len().iter_rows(named=True)
+        for row in results.table.group_by("stack", "outcome").len().iter_rows(named=True)
     }
     seen = [outcome for outcome in OUTCOMES if any(name == outcome.name for _, name in counts)]
     rows = [
         [
             outcome.name,
-            *(counts.get((stack, outcome.name), 0) for stack in contents.stacks),
+            *(counts.get((stack, outcome.name), 0) for stack in results.stacks),
             outcome.meaning,
         ]
         for outcome in seen
     ]
-    again = dict(contents.table.group_by("stack").agg(pl.col("retried").sum()).iter_rows())
+    again = dict(results.table.group_by("stack").agg(pl.col("retried").sum()).iter_rows())
     if any(again.values()):
-        counted = [again.get(stack, 0) for stack in contents.stacks]
+        counted = [again.get(stack, 0) for stack in results.stacks]
         rows.append(
             ["(retried)", *counted, "Attempts that failed, after which the load was repeated."]
         )
-    columns = ["outcome", *contents.stacks, "meaning"]
+    columns = ["outcome", *results.stacks, "meaning"]
     return make_titled_section(
         "outcomes",
         "Outcomes",
         table("How the loads ended, by stack", columns, rows, class_="outcomes"),
-        element("p", _rate_sentence("timeouts", contents.timeout_rates)),
-        element("p", _rate_sentence("failures of the instrument", contents.failure_rates)),
+        element("p", _rate_sentence("timeouts", results.timeout_rates)),
+        element("p", _rate_sentence("failures of the instrument", results.failure_rates)),
         element("p", WHY_IT_MATTERS, class_="note"),
-        _not_ok(contents),
-        _retries_table(contents),
-        _describe_excluded_blocks(contents),
-        _exclusions_table(contents),
+        _describe_failures(results),
+        _retries_table(results),
+        _describe_excluded_blocks(results),
+        _exclusions_table(results),
     )
 
 
-def outcomes_json(contents: StudyResults) -> JsonObject:
+def outcomes_json(results: StudyResults) -> JsonObject:
     """Return the numbers of outcomes by stack, and the excluded blocks."""
-    counts: dict[str, dict[str, int]] = {stack: {} for stack in contents.stacks}
-    rows = contents.table.group_by("stack", "outcome").len().sort("outcome")
+    counts: dict[str, dict[str, int]] = {stack: {} for stack in results.stacks}
+    rows = results.table.group_by("stack", "outcome").len().sort("outcome")
     for stack, outcome, count in rows.iter_rows():
         counts[stack][outcome] = count
-    excluded = [
-        {"block": block.block, "reason": block.reason} for block in contents.blocks.excluded
-    ]
+    excluded = [{"block": block.block, "reason": block.reason} for block in results.blocks.excluded]
     return {
         "outcomes": counts,
         "blocks_excluded": excluded,
-        "exclusions": _exclusions_json(contents),
+        "exclusions": _exclusions_json(results),
     }
 
 
@@ -107,8 +105,8 @@ def _rate_sentence(what: str, test: RateTest) -> str:
     return f"{finding} (permutation of Cochran's Q over all stacks, uncorrected p = {test.p:.2g})."
 
 
-def _not_ok(contents: StudyResults) -> Markup:
-    failed = contents.table.filter(pl.col("outcome") != "ok").sort("block", "position")
+def _describe_failures(results: StudyResults) -> Markup:
+    failed = results.table.filter(pl.col("outcome") != "ok").sort("block", "position")
     if failed.height == 0:
         return element("p", "Every load ended as ok.")
     rows = [
@@ -121,15 +119,15 @@ def _not_ok(contents: StudyResults) -> Markup:
         ]
         for row in failed.head(LOADS_MAX).iter_rows(named=True)
     ]
-    caption = f"Loads that did not end as ok: {failed.height} of {contents.table.height}"
+    caption = f"Loads that did not end as ok: {failed.height} of {results.table.height}"
     if failed.height > LOADS_MAX:
         caption += f" (the first {LOADS_MAX})"
     return table(caption, ["block", "stack", "outcome", "reason", "trial"], rows, class_="loads")
 
 
-def _retries_table(contents: StudyResults) -> Markup:
+def _retries_table(results: StudyResults) -> Markup:
     """Return every attempt that failed and was repeated, with its reason."""
-    again = contents.table.filter(pl.col("retried") > 0).sort("block", "position")
+    again = results.table.filter(pl.col("retried") > 0).sort("block", "position")
     rows = [
         [row["block"], row["stack"], *reason.split(": ", 1)]
         for row in again.iter_rows(named=True)
@@ -144,15 +142,15 @@ def _retries_table(contents: StudyResults) -> Markup:
     return table(caption, columns, rows[:LOADS_MAX], class_="loads")
 
 
-def _describe_excluded_blocks(contents: StudyResults) -> Markup:
+def _describe_excluded_blocks(results: StudyResults) -> Markup:
     """Return one row per site, network and reason, with the repetitions that are left out."""
-    excluded = contents.blocks.excluded
-    planned = contents.blocks_planned
+    excluded = results.blocks.excluded
+    planned = results.blocks_planned
     if not excluded:
         return element("p", "No load is left out; every block is whole.")
     repetitions_by_reason: dict[tuple[str, str, str], list[int]] = {}
     for block in excluded:
-        is_withheld = block.reason == contents.too_disturbed.get(block.network)
+        is_withheld = block.reason == results.too_disturbed.get(block.network)
         why = briefly(block.reason) if is_withheld else block.reason
         key = block.site, block.network, why
         repetitions_by_reason.setdefault(key, []).append(block.repetition)
@@ -199,12 +197,12 @@ def timeouts_beside(gain: NetworkGain) -> Markup:
     return element("small", text, bound)
 
 
-def timeouts_details(contents: StudyResults) -> Markup:
+def timeouts_details(results: StudyResults) -> Markup:
     """Return comparisons over sites with timeouts, collapsed; empty if no load timed out."""
     rows: list[list[object]] = []
-    for gain in contents.gains:
+    for gain in results.gains:
         counts = gain.timeouts
-        if gain.metric != contents.primary_metric or counts is None or not counts.any:
+        if gain.metric != results.primary_metric or counts is None or not counts.any:
             continue
         difference = estimate_cell(gain.difference, lambda ms: format_signed_ms(ms, math.inf))
         ps = ("none" if p is None else format_p(p) for p in (counts.p, gain.p_timeouts_holm))
@@ -220,7 +218,7 @@ def timeouts_details(contents: StudyResults) -> Markup:
         "gain with a longer limit", "gain, 95 % interval",
         "difference up to the limit, 95 % interval",
     ]  # fmt: skip
-    caption = f"{title_of(contents.primary_metric)}, where loads did not finish"
+    caption = f"{title_of(results.primary_metric)}, where loads did not finish"
     return make_collapsed_table("Where loads did not finish", caption, columns, rows, NETWORKS_NOTE)
 
 
@@ -250,9 +248,9 @@ SITES_NOTE = (
 )
 
 
-def describe_censored(contents: StudyResults) -> Markup:
+def describe_censored(results: StudyResults) -> Markup:
     """Return comparisons by site with timeouts, collapsed; empty if no load timed out."""
-    censored_cells = contents.censored
+    censored_cells = results.censored
     if not censored_cells:
         return Markup("")
     rows: list[list[object]] = []
@@ -269,7 +267,7 @@ def describe_censored(contents: StudyResults) -> Markup:
         "site", "network", "stack", "reference", "timeouts of both",
         "difference of restricted means, 95 % interval", "log-rank, p",
     ]  # fmt: skip
-    metric = title_of(contents.primary_metric)
+    metric = title_of(results.primary_metric)
     caption = f"{metric} where loads timed out: {_comparisons(len(censored_cells))}"
     summary = "Loads that timed out, as censored values"
     return make_collapsed_table(summary, caption, columns, rows, SITES_NOTE, class_="cells tests")
@@ -279,7 +277,7 @@ def _comparisons(count: int) -> str:
     return "1 comparison" if count == 1 else f"{count} comparisons"
 
 
-def make_censored_json(contents: StudyResults) -> JsonObject:
+def make_censored_json(results: StudyResults) -> JsonObject:
     """Return the censored comparisons as JSON, one object per comparison."""
     return {
         "timeouts_censored": [
@@ -290,27 +288,27 @@ def make_censored_json(contents: StudyResults) -> JsonObject:
                 "restricted_mean_difference": censored.restricted_mean_difference.as_json(),
                 "log_rank": make_tested_json(censored.log_rank),
             }
-            for censored in contents.censored
+            for censored in results.censored
         ]
     }
 
 
-def describe_exclusions(contents: StudyResults) -> str:
+def describe_exclusions(results: StudyResults) -> str:
     """Return a line on how many loads are left out, of which stacks, and their effect."""
-    effects = contents.exclusions
+    effects = results.exclusions
     if not effects:
         return ""
-    failed = contents.table.filter(pl.col("outcome").is_in(EXCLUDING))
+    failed = results.table.filter(pl.col("outcome").is_in(EXCLUDING))
     counts = dict(failed.group_by("stack").len().iter_rows())
-    by_stack = [f"{counts[name]} of {name}" for name in contents.stacks if name in counts]
+    by_stack = [f"{counts[name]} of {name}" for name in results.stacks if name in counts]
     loads = sum(counts.values())
     left_out, they_were = ("load is", "it was") if loads == 1 else ("loads are", "they were")
     text = (
         f"{loads} {left_out} left out because the instrument failed ({', '.join(by_stack)}), "
         f"with the pairs that {they_were} part of. "
     )
-    valued = _effects_with_values(contents)
-    if not valued and any(effect.network in contents.too_disturbed for effect in effects):
+    valued = _effects_with_values(results)
+    if not valued and any(effect.network in results.too_disturbed for effect in effects):
         return f"{text}There is no answer that they could change."
     if not valued:
         return (
@@ -325,22 +323,22 @@ def describe_exclusions(contents: StudyResults) -> str:
     )
     if len(valued) > 1:
         text += ", the largest change"
-    if changed := count_changed_findings(contents):
+    if changed := count_changed_findings(results):
         text += f"; {changed} {'finding' if changed == 1 else 'findings'} would change"
     return f"{text}."
 
 
-def count_changed_findings(contents: StudyResults) -> int:
+def count_changed_findings(results: StudyResults) -> int:
     """Return how many findings would change with the excluded pairs that have values."""
-    return sum(_finding_changes(contents, effect) for effect in _effects_with_values(contents))
+    return sum(_finding_changes(results, effect) for effect in _effects_with_values(results))
 
 
-def _effects_with_values(contents: StudyResults) -> list[ExclusionEffect]:
+def _effects_with_values(results: StudyResults) -> list[ExclusionEffect]:
     """Return the effects that can be stated: there are values, and the network has an answer."""
     return [
         effect
-        for effect in contents.exclusions
-        if effect.blocks_with_values and effect.network not in contents.too_disturbed
+        for effect in results.exclusions
+        if effect.blocks_with_values and effect.network not in results.too_disturbed
     ]
 
 
@@ -351,14 +349,14 @@ def _describe_gain(gain: NetworkGain) -> str:
     return f"{format_change(estimate.value)} ({format_change_interval(estimate)})"
 
 
-def _finding_changes(contents: StudyResults, effect: ExclusionEffect) -> bool:
+def _finding_changes(results: StudyResults, effect: ExclusionEffect) -> bool:
     both = (effect.gain, effect.gain_with_excluded)
-    return len({verdict_of(contents, gain) for gain in both}) == 2
+    return len({verdict_of(results, gain) for gain in both}) == 2
 
 
-def _exclusions_table(contents: StudyResults) -> Markup:
+def _exclusions_table(results: StudyResults) -> Markup:
     """Return one row per comparison; empty if no pair is excluded."""
-    effects = [each for each in contents.exclusions if each.network not in contents.too_disturbed]
+    effects = [each for each in results.exclusions if each.network not in results.too_disturbed]
     if not effects:
         return Markup("")
     rows: list[list[object]] = [
@@ -383,7 +381,7 @@ def _exclusions_table(contents: StudyResults) -> Markup:
     return table("What the exclusions do to the gains", columns, rows, class_="loads")
 
 
-def _exclusions_json(contents: StudyResults) -> list[JsonObject]:
+def _exclusions_json(results: StudyResults) -> list[JsonObject]:
     """Return the exclusions as JSON, one object per comparison."""
     counts = ("blocks", "blocks_excluded", "blocks_with_values", "failed", "failed_reference")
     return [
@@ -391,8 +389,8 @@ def _exclusions_json(contents: StudyResults) -> list[JsonObject]:
             **make_compared_json(effect, *counts),
             "gain": effect.gain.gain.as_json(),
             "gain_with_excluded": effect.gain_with_excluded.gain.as_json(),
-            "verdict": verdict_of(contents, effect.gain),
-            "verdict_with_excluded": verdict_of(contents, effect.gain_with_excluded),
+            "verdict": verdict_of(results, effect.gain),
+            "verdict_with_excluded": verdict_of(results, effect.gain_with_excluded),
         }
-        for effect in contents.exclusions
+        for effect in results.exclusions
     ]

@@ -47,18 +47,18 @@ NOTES = (
 )
 
 
-def further_tests(contents: StudyResults) -> Markup:
+def further_tests(results: StudyResults) -> Markup:
     """Return the tests of the primary metric, collapsed; empty if no site has two blocks.
 
     A test without any result, as with few blocks, has no column: a note names it.
     """
-    tests = [each for each in contents.site_tests if each.metric == contents.primary_metric]
+    tests = [each for each in results.site_tests if each.metric == results.primary_metric]
     if not tests:
         return Markup("")
     answered = [any(_has_answer(each, place) for each in tests) for place in range(len(_TESTS))]
     rows = [
         [*row[:4], *(cell for cell, there in zip(row[4:], answered, strict=True) if there)]
-        for row in (_row(contents, each) for each in tests)
+        for row in (_row(results, each) for each in tests)
     ]
     names = [name for name, there in zip(_TESTS, answered, strict=True) if there]
     columns = ["site", "network", "stack", "reference", *names]
@@ -68,7 +68,7 @@ def further_tests(contents: StudyResults) -> Markup:
     ]:
         notes.append(f"These need more blocks: {', '.join(absent)}.")
     notes.append("The report bases no claim on these.")
-    caption = f"{title_of(contents.primary_metric)}: further tests, by site"
+    caption = f"{title_of(results.primary_metric)}: further tests, by site"
     summary = "Further tests of the same loads"
     return make_collapsed_table(
         summary, caption, columns, rows, " ".join(notes), class_="cells tests"
@@ -84,7 +84,7 @@ def _has_answer(tests: SiteTests, place: int) -> bool:
     return answers[place] is not None
 
 
-def robustness_json(contents: StudyResults) -> JsonObject:
+def robustness_json(results: StudyResults) -> JsonObject:
     """Return the tests as JSON, one object per comparison.
 
     Undetermined ones are null, with the reason.
@@ -100,14 +100,14 @@ def robustness_json(contents: StudyResults) -> JsonObject:
                 "cliffs_delta": tests.cliffs_delta.as_json(),
                 "mean_difference": tests.mean_difference.as_json(),
             }
-            for tests in contents.site_tests
+            for tests in results.site_tests
         ],
-        **make_censored_json(contents),
+        **make_censored_json(results),
     }
 
 
-def _row(contents: StudyResults, tests: SiteTests) -> list[object]:
-    limit_s = contents.limit_s
+def _row(results: StudyResults, tests: SiteTests) -> list[object]:
+    limit_s = results.limit_s
 
     def duration(value: float) -> str:
         return format_signed_ms(value, limit_s)
@@ -138,20 +138,20 @@ ROWS_MAX = 400
 """The most rows; a larger study has those with the largest gains and losses."""
 
 
-def sites_section(contents: StudyResults) -> Markup:
+def sites_section(results: StudyResults) -> Markup:
     """Return each site's medians, gains, paired differences and published ANOVA.
 
     They are of the primary metric; tests with other assumptions are collapsed below.
     """
-    primary = contents.primary_metric
-    cells = select_cells(contents.cells, primary, 0, ROWS_MAX)
+    primary = results.primary_metric
+    cells = select_cells(results.cells, primary, 0, ROWS_MAX)
     columns = [
         "site", "network", "stack", "reference", "pairs", "median", "reference's median",
         "gain, 95 % interval", "paired difference, 95 % interval", "ANOVA, p",
     ]  # fmt: skip
-    rows = [_cell_row(contents, cell) for cell in cells]
+    rows = [_cell_row(results, cell) for cell in cells]
     caption = f"{title_of(primary)}, by site"
-    of_all = sum(cell.metric == primary for cell in contents.cells)
+    of_all = sum(cell.metric == primary for cell in results.cells)
     if len(cells) < of_all:
         caption += f": the largest gains and losses, {len(cells)} of {of_all} rows"
     note = (
@@ -167,13 +167,13 @@ def sites_section(contents: StudyResults) -> Markup:
         "Site by site, in numbers",
         table(caption, columns, rows, class_="cells"),
         element("p", with_code(note), class_="note"),
-        further_tests(contents),
-        describe_censored(contents),
+        further_tests(results),
+        describe_censored(results),
     )
 
 
-def _cell_row(contents: StudyResults, cell: Cell) -> list[object]:
-    limit_s = contents.limit_s
+def _cell_row(results: StudyResults, cell: Cell) -> list[object]:
+    limit_s = results.limit_s
     difference = beside_gain(cell.difference, cell.gain)
     pairs: object = cell.pairs
     if cell.without_value:

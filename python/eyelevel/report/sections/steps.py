@@ -35,21 +35,21 @@ NOTE = (
 )
 
 
-def steps_section(contents: StudyResults) -> Markup:
+def steps_section(results: StudyResults) -> Markup:
     """Return the section; empty for a plan without steps."""
-    if not contents.steps:
+    if not results.steps:
         return Markup("")
     return make_titled_section(
         "after-load",
         "After the load",
-        *(_table(contents, number, step) for number, step in enumerate(contents.steps, start=1)),
+        *(_table(results, number, step) for number, step in enumerate(results.steps, start=1)),
         element("p", NOTE, class_="note"),
     )
 
 
-def steps_json(contents: StudyResults) -> JsonObject:
+def steps_json(results: StudyResults) -> JsonObject:
     """Return the steps as JSON."""
-    return {"after_load": [_step_json(step) for step in contents.steps]}
+    return {"after_load": [_step_json(step) for step in results.steps]}
 
 
 def _step_json(step: StepCells) -> JsonObject:
@@ -65,7 +65,7 @@ def _step_json(step: StepCells) -> JsonObject:
     }
 
 
-def _table(contents: StudyResults, number: int, step: StepCells) -> Markup:
+def _table(results: StudyResults, number: int, step: StepCells) -> Markup:
     by_key = {(cell.site, cell.network, cell.comparison, cell.metric): cell for cell in step.cells}
     metrics = [
         name
@@ -79,7 +79,7 @@ def _table(contents: StudyResults, number: int, step: StepCells) -> Markup:
     ]
     rows: list[list[object]] = []
     for site, network in dict.fromkeys((cell.site, cell.network) for cell in step.cells):
-        for comparison in contents.comparisons:
+        for comparison in results.comparisons:
             of_pair = [by_key.get((site, network, comparison, name)) for name in metrics]
             pairs = max((cell.pairs for cell in of_pair if cell), default=0)
             values = [_compare(cell) for cell in of_pair]

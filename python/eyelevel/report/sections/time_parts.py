@@ -100,104 +100,104 @@ class PartsSection:
     note: object
 
 
-def time_parts(contents: StudyResults) -> Markup:
+def time_parts(results: StudyResults) -> Markup:
     """Return the tables of the primary metric's parts; empty without such loads.
 
     If its waits are unknown, they are those of Largest Contentful Paint.
     """
     divided, parts = {
-        SPEED_INDEX.whole: (SPEED_INDEX, contents.speeds),
-        _FIRST: (FIRST_PAINT, contents.first_paints),
-    }.get(contents.primary_metric, (LARGEST_PAINT, contents.paints))
+        SPEED_INDEX.whole: (SPEED_INDEX, results.speeds),
+        _FIRST: (FIRST_PAINT, results.first_paints),
+    }.get(results.primary_metric, (LARGEST_PAINT, results.paints))
     if not parts:
         return Markup("")
     tables = tuple(_table(each, divided) for each in parts[:SHOWN_MAX])
     hidden = len(parts) - SHOWN_MAX
-    section = PartsSection(TITLES[divided], tables, _note(contents, divided, hidden))
+    section = PartsSection(TITLES[divided], tables, _note(results, divided, hidden))
     return render("time_parts", section)
 
 
-def _note(contents: StudyResults, divided: Divided, hidden: int) -> Markup:
-    by = "by confidence sequences" if contents.may_stop else "by Student's t over repetitions"
+def _note(results: StudyResults, divided: Divided, hidden: int) -> Markup:
+    by = "by confidence sequences" if results.may_stop else "by Student's t over repetitions"
     more = f" {hidden} more comparisons are in --json." if hidden > 0 else ""
     text = f"{NOTES[divided]} {INTERVALS.format(by=by)}"
-    return join([text, _how_to_learn_why(contents), more])
+    return join([text, _describe_counterfactuals(results), more])
 
 
-def metric_paragraphs(contents: StudyResults) -> list[list[str]]:
+def metric_paragraphs(results: StudyResults) -> list[list[str]]:
     """Return sentences on why the primary metric differs, a list per comparison.
 
     They are in the plan's order. Comparisons that it calls neither faster nor slower have none,
     nor have metrics without parts.
     """
     of_metric: dict[str, Callable[[StudyResults, NetworkGain], Iterator[str]]] = {
-        PAINT: _of_largest_paint,
-        SPEED_INDEX.whole: _of_speed_index,
-        _FIRST: _of_first_paint,
+        PAINT: _explain_largest_paint,
+        SPEED_INDEX.whole: _explain_speed_index,
+        _FIRST: _explain_first_paint,
     }
-    say = of_metric.get(contents.primary_metric)
-    if contents.unfinished or say is None:
+    say = of_metric.get(results.primary_metric)
+    if results.unfinished or say is None:
         return []
-    comparisons = contents.comparisons  # the first is the headline's
-    claimed = [gain for gain in contents.gains if _has_sign(contents, gain)]
+    comparisons = results.comparisons  # the first is the headline's
+    claimed = [gain for gain in results.gains if _has_sign(results, gain)]
     claimed.sort(key=lambda gain: comparisons.index(gain.comparison))
     paragraphs: list[list[str]] = []
     for gain in claimed:
-        sentences = list(say(contents, gain))
+        sentences = list(say(results, gain))
         if sentences and len(paragraphs) < COMPARISONS_MAX:
             others = [each[0].upper() + each[1:] for each in sentences[1:]]
             paragraphs.append([f"On {gain.network}, {sentences[0]}", *others])
     return paragraphs
 
 
-def _has_sign(contents: StudyResults, gain: NetworkGain) -> bool:
+def _has_sign(results: StudyResults, gain: NetworkGain) -> bool:
     """Return whether a stack is called faster or slower, by any amount."""
-    return (verdict_of(contents, gain) or "").startswith(CLAIMS)
+    return (verdict_of(results, gain) or "").startswith(CLAIMS)
 
 
-def _of_largest_paint(contents: StudyResults, gain: NetworkGain) -> Iterator[str]:
+def _explain_largest_paint(results: StudyResults, gain: NetworkGain) -> Iterator[str]:
     """Yield a sentence on the largest part of Largest Contentful Paint."""
-    paint = _find_parts(contents.paints, gain)
+    paint = _find_parts(results.paints, gain)
     certain = _certain_parts(paint, gain) if paint else []
     if paint is None or not certain:
         return
     name, part = certain[0]
-    rtt_ms = contents.network(gain.network).rtt_ms_min
+    rtt_ms = results.network(gain.network).rtt_ms_min
     yield (
         f"Largest Contentful Paint came {_describe_move(paint, gain)}; the largest part of this is "
         f"{PARTS[name]}, {_describe_size(part, rtt_ms)}."
     )
 
 
-def _of_speed_index(contents: StudyResults, gain: NetworkGain) -> Iterator[str]:
+def _explain_speed_index(results: StudyResults, gain: NetworkGain) -> Iterator[str]:
     """Yield sentences on the waits of Speed Index, its handshakes and its largest visible part."""
-    speed = _find_parts(contents.speeds, gain)
+    speed = _find_parts(results.speeds, gain)
     are_stacks_named = False
     if speed is not None and (waits := _describe_waits(speed, gain)):
         yield f"the average visible part came {_describe_move(speed, gain)}: {waits}."
         are_stacks_named = True
-    yield from _of_handshakes(contents, gain)
-    for part in contents.visible_parts(gain.network, gain.comparison):
+    yield from _explain_handshakes(results, gain)
+    for part in results.visible_parts(gain.network, gain.comparison):
         if _agrees(part.times.whole.difference, gain):
-            yield _of_part(part, gain, are_stacks_named=are_stacks_named)
+            yield _describe_part(part, gain, are_stacks_named=are_stacks_named)
             are_stacks_named = True
 
 
-def _of_first_paint(contents: StudyResults, gain: NetworkGain) -> Iterator[str]:
-    paint = _find_parts(contents.first_paints, gain)
+def _explain_first_paint(results: StudyResults, gain: NetworkGain) -> Iterator[str]:
+    paint = _find_parts(results.first_paints, gain)
     if paint is not None and (waits := _describe_waits(paint, gain)):
         yield f"the first paint came {_describe_move(paint, gain)}: {waits}."
-    yield from _of_handshakes(contents, gain)
+    yield from _explain_handshakes(results, gain)
 
 
-def _of_handshakes(contents: StudyResults, gain: NetworkGain) -> Iterator[str]:
+def _explain_handshakes(results: StudyResults, gain: NetworkGain) -> Iterator[str]:
     """Yield a sentence with the number and the price of the handshakes before the first paint."""
-    paint = _find_parts(contents.first_paints, gain)
+    paint = _find_parts(results.first_paints, gain)
     if paint is None:
         return
     connections = paint.parts["first_paint_connections_ms"].difference
     own, other = (
-        handshakes_of(contents.blocks.kept, gain.network, stack)
+        handshakes_of(results.blocks.kept, gain.network, stack)
         for stack in (gain.stack, gain.reference)
     )
     if not _agrees(connections, gain) or own is None or other is None:
@@ -213,7 +213,7 @@ def _of_handshakes(contents: StudyResults, gain: NetworkGain) -> Iterator[str]:
     yield f"before the first paint, {waits}, and it painted {_ms(whole.value)} {_way(whole)}."
 
 
-def _of_part(part: VisiblePart, gain: NetworkGain, *, are_stacks_named: bool) -> str:
+def _describe_part(part: VisiblePart, gain: NetworkGain, *, are_stacks_named: bool) -> str:
     through = f" through {_name_of(part.url)}" if part.url else ""
     if part.url == "":
         through = " with the first paint"
@@ -327,20 +327,20 @@ def _name_of(url: str) -> str:
     return split.path.rstrip("/").rpartition("/")[2] or split.netloc
 
 
-def _how_to_learn_why(contents: StudyResults) -> Markup:
+def _describe_counterfactuals(results: StudyResults) -> Markup:
     """Return the note on parts of a study without counterfactual loads."""
-    if contents.splits:
+    if results.splits:
         return Markup("")
     before, after = NO_CAUSE.split("{setting}")
     return join([before, element("code", CAUSES), after])
 
 
-def time_parts_json(contents: StudyResults) -> JsonObject:
+def time_parts_json(results: StudyResults) -> JsonObject:
     """Return the parts of each comparison as JSON (docs/reference/report.md)."""
     return {
-        "largest_contentful_paint": [_json(each) for each in contents.paints],
-        "speed_index": [_json(each) for each in contents.speeds],
-        "first_paint": [_json(each) for each in contents.first_paints],
+        "largest_contentful_paint": [_json(each) for each in results.paints],
+        "speed_index": [_json(each) for each in results.speeds],
+        "first_paint": [_json(each) for each in results.first_paints],
     }
 
 

@@ -73,33 +73,33 @@ class WhySection:
         return {"why": list(self.sentences)}
 
 
-def why_section(contents: StudyResults) -> Markup:
+def why_section(results: StudyResults) -> Markup:
     """Return the section; empty if there are no sentences."""
-    section = _section(contents)
+    section = _section(results)
     return render("why", section) if section.sentences else Markup("")
 
 
-def _section(contents: StudyResults) -> WhySection:
-    paragraphs = metric_paragraphs(contents)
+def _section(results: StudyResults) -> WhySection:
+    paragraphs = metric_paragraphs(results)
     brief = [" ".join(paragraphs[0]), *(each[0] for each in paragraphs[1:2])] if paragraphs else []
-    causes = [] if contents.unfinished else why_sentences(contents.splits)
-    return WhySection(tuple(explain_causes(contents)), (*causes, *brief))
+    causes = [] if results.unfinished else why_sentences(results.splits)
+    return WhySection(tuple(explain_causes(results)), (*causes, *brief))
 
 
-def why_details(contents: StudyResults, data: PageData) -> Markup:
+def why_details(results: StudyResults, data: PageData) -> Markup:
     """Return the parts by network and comparison, and traces of typical loads."""
-    parts = [*_causes(contents), time_parts(contents), *_traces(contents, data)]
+    parts = [*_causes(results), time_parts(results), *_traces(results, data)]
     if not any(parts):
         return Markup("")
     return make_titled_section("parts", "Why, in parts", *parts)
 
 
-def why_json(contents: StudyResults) -> JsonObject:
+def why_json(results: StudyResults) -> JsonObject:
     """Return the sentences, and the parts of each difference, as JSON."""
     return {
-        **_section(contents).as_json(),
-        "causes": [_causes_json(split) for split in contents.splits],
-        **time_parts_json(contents),
+        **_section(results).as_json(),
+        "causes": [_causes_json(split) for split in results.splits],
+        **time_parts_json(results),
     }
 
 
@@ -115,10 +115,10 @@ def _causes_json(network_split: NetworkSplit) -> JsonObject:
     }
 
 
-def _causes(contents: StudyResults) -> list[Markup]:
-    if not contents.splits:
+def _causes(results: StudyResults) -> list[Markup]:
+    if not results.splits:
         return []
-    metric = title_of(contents.primary_metric)
+    metric = title_of(results.primary_metric)
     columns = ["part", "ms", "95 % interval", "round trips"]
     tables = [
         table(
@@ -128,9 +128,9 @@ def _causes(contents: StudyResults) -> list[Markup]:
             _rows(split),
             class_="causes",
         )
-        for split in contents.splits
+        for split in results.splits
     ]  # fmt: skip
-    causes = contents.plan.causes
+    causes = results.plan.causes
     assert causes is not None  # without them there are no splits
     meanings = "; ".join(f"{NAMES[name]}: {MEANINGS[name]}" for name in causes.names)
     note = (
@@ -146,11 +146,11 @@ def _causes(contents: StudyResults) -> list[Markup]:
     ]
 
 
-def explain_causes(contents: StudyResults) -> list[str]:
+def explain_causes(results: StudyResults) -> list[str]:
     """Return the sentences on causes and waits; empty for an unfinished run."""
-    if contents.unfinished:
+    if results.unfinished:
         return []
-    return [*why_sentences(contents.splits), *map(" ".join, metric_paragraphs(contents))]
+    return [*why_sentences(results.splits), *map(" ".join, metric_paragraphs(results))]
 
 
 def why_sentences(splits: tuple[NetworkSplit, ...]) -> list[str]:
@@ -219,9 +219,9 @@ def _format_rtts(value: float, rtt_ms: float) -> str:
     return f" or {abs(value) / rtt_ms:.2f} round trips" if rtt_ms else ""
 
 
-def _traces(contents: StudyResults, data: PageData) -> list[Markup]:
+def _traces(results: StudyResults, data: PageData) -> list[Markup]:
     """Return the table of the downlink's medians, and the charts of typical loads."""
-    medians = downlink_medians(contents)
+    medians = downlink_medians(results)
     parts = [_traces_table(medians), _traces_note()] if medians.height else []
     charts = (data.place(figure) for figure in FIGURES if figure.name in TRACES)
     return [*parts, *(chart for chart in charts if chart is not None)]
@@ -302,13 +302,13 @@ class WaterfallSection:
         return self.pair.as_json()
 
 
-def waterfall_section(contents: StudyResults) -> Markup:
+def waterfall_section(results: StudyResults) -> Markup:
     """Return the section; empty without a pair of loads."""
-    pair = waterfall_pair(contents)
+    pair = waterfall_pair(results)
     return Markup("") if pair is None else render("waterfall", WaterfallSection(pair))
 
 
-def waterfall_json(contents: StudyResults) -> JsonObject:
+def waterfall_json(results: StudyResults) -> JsonObject:
     """Return the loads as JSON; null without a pair of loads."""
-    pair = waterfall_pair(contents)
+    pair = waterfall_pair(results)
     return {"waterfall": None if pair is None else WaterfallSection(pair).as_json()}

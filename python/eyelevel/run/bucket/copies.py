@@ -119,7 +119,7 @@ class Copies:
         loads go on during copying. `on_message`: called with a line if a bucket does not answer.
         """
         self._objects, self._url, self._directory = objects, url, directory
-        self._told, self._is_beside_loads = on_message, is_beside_loads
+        self._on_message, self._is_beside_loads = on_message, is_beside_loads
         self._clock, self._sleep = clock, sleep
         self._blocks, self._left = blocks, [set(names) for names in blocks]
         self._number_of = {name: n for n, names in enumerate(blocks) for name in names}
@@ -233,7 +233,7 @@ class Copies:
         except BucketError as error:
             self._waiting.appendleft(what)
             if not self._fault:
-                self._told(f"{error}; the run continues, and this will be tried again")
+                self._on_message(f"{error}; the run continues, and this will be tried again")
             if self._may_try():  # of several concurrent failures the first one counts
                 self._pause_s = min(2 * self._pause_s or PAUSE_S, PAUSE_S_MAX)
                 self._again_s = self._clock() + self._pause_s

@@ -132,7 +132,7 @@ class _Copy:
         folder = directory / PICTURES
         names = [name for file in self._objects.names(PICTURES) if (name := picture_of(file))]
         absent = {picture_object(name): name for name in names if not has_picture(folder, name)}
-        for place, content in self._each(absent, PICTURE):
+        for place, content in self._fetch_each(absent, PICTURE):
             if not is_picture(content, absent[place]):
                 raise self._source(place, PICTURE).refusal("damaged, not the picture of its name")
             with refusals(directory / place):
@@ -147,7 +147,7 @@ class _Copy:
         """
         known: set[str] = set()
         places = {block_object(number): number for number in numbers}
-        for place, content in self._each(places, BLOCK):
+        for place, content in self._fetch_each(places, BLOCK):
             source = self._source(place, BLOCK)
             trials = unpack_block(content, self.blocks[places[place]], source)
             for trial in trials:
@@ -169,13 +169,13 @@ class _Copy:
         files = [name for name in self._objects.names(MACHINES) if is_machine_file(name)]
         if len(files) > MACHINES_MAX:
             raise StoreError(f"fetching {self.url}: it has more machines than any run; {REMEDY}")
-        for place, content in self._each([f"{MACHINES}/{name}" for name in files], DOCUMENT):
+        for place, content in self._fetch_each([f"{MACHINES}/{name}" for name in files], DOCUMENT):
             parse_machine(content, Path(place).stem, self._source(place, DOCUMENT).name)
             _keep(directory / place, content)
         _keep(directory / ENVIRONMENT_FILE, self._environment)
         _keep(directory / PLAN_FILE, self._plan)
 
-    def _each(self, names: Iterable[str], limit: Limit) -> Iterator[tuple[str, bytes]]:
+    def _fetch_each(self, names: Iterable[str], limit: Limit) -> Iterator[tuple[str, bytes]]:
         """Yield the objects of these names in order, fetching `AT_ONCE` at a time."""
         coming: deque[tuple[str, Future[bytes]]] = deque()
         pool = ThreadPoolExecutor(AT_ONCE, "fetch")

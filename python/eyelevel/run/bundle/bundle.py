@@ -226,8 +226,8 @@ def locks() -> dict[str, bytes]:
     # A wheel may be installed inside another project's tree, with locks of its own.
     is_ours = (_SOURCE_TREE / "crates" / "lab").is_dir()
     files = [_SOURCE_TREE / name for name in LOCK_FILES if is_ours]
-    contents = {file.name: file.read_bytes() for file in files}
-    return {INSTALLED: installed.encode(), **contents}
+    results = {file.name: file.read_bytes() for file in files}
+    return {INSTALLED: installed.encode(), **results}
 
 
 # The earliest date of ZIP; a constant date makes bundles reproducible.

@@ -29,7 +29,7 @@ SCREEN = Screen((1366, 768))
 """The screen for a page without a recording, the same as in `eyelevel record`."""
 
 
-def _untold(_: str) -> None:
+def _ignore_message(_: str) -> None:
     pass
 
 
@@ -46,7 +46,7 @@ class LivePage:
     upstream_ca: Path | None = None
     screen: Screen = SCREEN
     """The screen if no device is emulated."""
-    on_remark: Callable[[str], None] = _untold
+    on_remark: Callable[[str], None] = _ignore_message
     """The callback for remarks, at each load, on how its network differs from the machine's usual
     one."""
 

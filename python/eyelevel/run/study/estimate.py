@@ -42,7 +42,7 @@ from eyelevel.analysis.stats.quantile_gain import (
 )
 from eyelevel.analysis.stats.sequential import reach_in_errors
 from eyelevel.analysis.stats.stopping_rule import Rule, Studies, run_studies, two_digits
-from eyelevel.analysis.study import StudyResults, read_contents
+from eyelevel.analysis.study import StudyResults, read_results
 from eyelevel.analysis.trials.blocks import select_blocks
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.time_limit import load_s
@@ -65,12 +65,12 @@ def gate_blocks(
     its own rule, at most after that many blocks, as in synthetic studies. None if more than 1,000
     are needed.
     """
-    asked_for = questions(conditions, [network.name for network in plan.networks], plan.sites)
-    confidence = family_confidence(len(asked_for))
-    power = 1 - (1 - DECIDING_POWER) / len(asked_for)
+    family = questions(conditions, [network.name for network in plan.networks], plan.sites)
+    confidence = family_confidence(len(family))
+    power = 1 - (1 - DECIDING_POWER) / len(family)
     needed = [
         _estimate_blocks_needed(question, plan, deviation, like, confidence, power)
-        for question in asked_for
+        for question in family
     ]
     return None if None in needed else max(count for count in needed if count is not None)
 
@@ -303,8 +303,8 @@ def estimate(
         effect_source += f", after the correction for {_comparisons(plan)} comparisons"
     gate, gate_source = None, ""
     if conditions:
-        contents = None if like is None else read_contents(like)
-        gate = gate_blocks(conditions, plan, deviation, contents)
+        results = None if like is None else read_results(like)
+        gate = gate_blocks(conditions, plan, deviation, results)
         gate_source = (
             f"equal stacks, kept budgets pass in {DECIDING_POWER:.0%} of runs; {scatter_source}"
         )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from eyelevel.plan.presets import MANY_SMALL, SINGLE_ORIGIN
-from eyelevel.plan.synthetic_site import like_sites
+from eyelevel.plan.synthetic_site import list_like_sites
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ SYNTHETIC_CORPORA = (
         "das2014",
         "Sites whose objects, bytes and addresses have the ranges and medians of Das's table "
         "4.1; what it does not give is assumed.",
-        like_sites("das2014"),
+        list_like_sites("das2014"),
     ),
     SyntheticCorpus(
         "httparchive2025",
         "Sites with the HTTP Archive's quantiles of desktop pages of 2025.",
-        like_sites("httparchive2025"),
+        list_like_sites("httparchive2025"),
     ),
     SyntheticCorpus(
         "single-origin",

@@ -77,15 +77,15 @@ variants = [{ name = "main" }, { name = "pr" }]
 reference = "main"
 blocks = 12
 """
-    contents = read_run(tmp_path, text=text)
-    sentences = noise_sentences(contents.against_itself)
+    results = read_run(tmp_path, text=text)
+    sentences = noise_sentences(results.against_itself)
     assert [each.split(":")[0] for each in sentences] == [
         "On dsl, against itself",
         "On lte, against itself",
     ]
     assert "main ±" in sentences[0] and "pr ±" in sentences[0]
-    assert page(contents).count("<small>against itself: main ±") == 2
-    listed = summary_of(contents)["against_itself"]
+    assert page(results).count("<small>against itself: main ±") == 2
+    listed = summary_of(results)["against_itself"]
     assert [(each["network"], each["variant"]) for each in listed] == [
         ("dsl", "main"),
         ("dsl", "pr"),

@@ -4,7 +4,7 @@ import pytest
 import synthetic_run
 from synthetic_run import metrics_of, read_run, write_run
 
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.report.page import build_report, summary_of
 
 PLAN = """\
@@ -51,8 +51,8 @@ def directory(tmp_path_factory):
 
 
 def test_each_cause_has_its_part(directory):
-    contents = read_contents(directory, metrics_of)
-    by_network = {each.network: each.split for each in contents.splits}
+    results = read_results(directory, metrics_of)
+    by_network = {each.network: each.split for each in results.splits}
     assert set(by_network) == {"dsl", "lossy"}
     lossy = by_network["lossy"]
     assert lossy.difference.value == pytest.approx(SHARE * -180, abs=1)
@@ -65,12 +65,12 @@ def test_each_cause_has_its_part(directory):
 
 
 def test_the_answer_and_its_family_know_no_twin(directory):
-    contents = read_contents(directory, metrics_of)
-    assert contents.stacks == ["tcp+", "quic"] and contents.networks == ["dsl", "lossy"]
-    assert {each.stack for each in contents.gains} == {"quic"}
-    assert {each.network for each in contents.gains} == {"dsl", "lossy"}
-    assert contents.table.height == contents.trials_planned == 2 * 2 * 2 * 8
-    found = summary_of(contents)
+    results = read_results(directory, metrics_of)
+    assert results.stacks == ["tcp+", "quic"] and results.networks == ["dsl", "lossy"]
+    assert {each.stack for each in results.gains} == {"quic"}
+    assert {each.network for each in results.gains} == {"dsl", "lossy"}
+    assert results.table.height == results.trials_planned == 2 * 2 * 2 * 8
+    found = summary_of(results)
     assert len(found["causes"]) == 2 and not any("+" in key[4:] for key in found["outcomes"])
 
 
@@ -81,9 +81,9 @@ def test_the_page_says_why(directory):
 
 def test_a_timeout_counts_as_its_limit_and_voids_no_split(tmp_path):
     write_run(tmp_path, {("startup/lossy/3", "quic"): "timeout"}, PLAN)
-    contents = read_contents(tmp_path, metrics_of)
-    split = {each.network: each.split for each in contents.splits}["lossy"]
-    (gain,) = (g for g in contents.gains if (g.network, g.metric) == ("lossy", "speed_index_ms"))
+    results = read_results(tmp_path, metrics_of)
+    split = {each.network: each.split for each in results.splits}["lossy"]
+    (gain,) = (g for g in results.gains if (g.network, g.metric) == ("lossy", "speed_index_ms"))
     assert split.difference.value == pytest.approx(gain.difference.value)
     assert split.difference.value > 180_000 / 16 - 1000 and split.difference.low is not None
 

@@ -2,7 +2,7 @@
 
 from synthetic_run import metrics_of, read_run, write_run
 
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.report.page import build_report, summary_of
 
 PLAN = """\
@@ -24,7 +24,7 @@ def lost(network):
 
 def answers(folder, text, outcomes):
     write_run(folder, outcomes, text=text, noise=0.01)
-    return summary_of(read_contents(folder, metrics_of))["answer"]
+    return summary_of(read_results(folder, metrics_of))["answer"]
 
 
 def test_the_answer_names_the_network_without_a_result(tmp_path):
@@ -42,9 +42,9 @@ def test_the_answer_names_the_network_without_a_result(tmp_path):
 
 
 def test_every_planned_comparison_is_among_the_gains(tmp_path):
-    contents = read_run(tmp_path, lost("mobile"), text=PLAN)
-    found = {(each["network"], each["metric"]): each for each in summary_of(contents)["gains"]}
-    assert set(found) == {(net, one) for net in ("home", "mobile") for one in contents.metrics}
+    results = read_run(tmp_path, lost("mobile"), text=PLAN)
+    found = {(each["network"], each["metric"]): each for each in summary_of(results)["gains"]}
+    assert set(found) == {(net, one) for net in ("home", "mobile") for one in results.metrics}
     assert found["mobile", "speed_index_ms"]["verdict"] == "undetermined"
     assert "undetermined" in build_report(tmp_path, metrics_of).read_text(encoding="utf-8")
 

@@ -20,8 +20,8 @@ def odd(tmp_path_factory):
     return fleet_run(tmp_path_factory.mktemp("odd"), FIVE, {"d": 1.1}, outcomes=outcomes)
 
 
-def between(contents, network="dsl"):
-    return next(each for each in contents.between_machines if each.network == network)
+def between(results, network="dsl"):
+    return next(each for each in results.between_machines if each.network == network)
 
 
 def test_each_machine_has_its_loads_and_failures(odd):
@@ -54,17 +54,17 @@ def test_p_is_corrected_over_networks_and_comparisons(odd):
 
 
 def test_equal_machines_are_left_in_peace(tmp_path):
-    contents = fleet_run(tmp_path, FIVE)
-    assert len(contents.machines) == 5
-    assert not any(each.alarms or each.exceeds(0.05) for each in contents.between_machines)
+    results = fleet_run(tmp_path, FIVE)
+    assert len(results.machines) == 5
+    assert not any(each.alarms or each.exceeds(0.05) for each in results.between_machines)
 
 
 def test_a_run_on_one_machine_has_no_such_rows(tmp_path):
-    for contents in (
+    for results in (
         fleet_run(tmp_path / "cluster", ("a",), blocks=3),
         read_run(tmp_path / "plain", None, TWO_STACKS),
     ):
-        said = summary_of(contents)
+        said = summary_of(results)
         assert said["machines"] == said["between_machines"] == []
 
 

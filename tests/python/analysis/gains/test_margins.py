@@ -91,8 +91,8 @@ def test_a_study_that_may_stop_ends_sooner_by_a_wider_margin(tmp_path):
         own = f"seed = 4\nsmallest_effect_of_interest = 0.02\n{line}"
         study = SyntheticStudy(f"{own}{TEXT}[stop]\nblocks_min = 6\nfutility = false\n")
         study.run(tmp_path / name)
-        contents = study.contents(tmp_path / name)
-        (gain,) = [each for each in contents.gains if each.metric == "speed_index_ms"]
-        ended[name] = len(study.loaded) // 2, verdict(gain, contents.smallest_effect)
+        results = study.results(tmp_path / name)
+        (gain,) = [each for each in results.gains if each.metric == "speed_index_ms"]
+        ended[name] = len(study.loaded) // 2, verdict(gain, results.smallest_effect)
     assert ended["narrow"] == (40, "no clear difference")
     assert ended["wide"][0] < 40 and ended["wide"][1] == "no difference that matters"

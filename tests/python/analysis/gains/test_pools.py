@@ -22,26 +22,26 @@ TEXT = preset_text("quickstart", SITES)
 METRIC = "speed_index_ms"
 
 
-def loads_of(contents, network):
+def loads_of(results, network):
     stacks = ("tcp", "tcp+", "quic")
     return {
         stack: loads_by_repetition(
-            contents.blocks.kept, network, stack, METRIC, sorted(contents.sites)
+            results.blocks.kept, network, stack, METRIC, sorted(results.sites)
         )
         for stack in stacks
     }
 
 
-def gains_of(contents, metric=METRIC):
-    return [gain for gain in contents.gains if gain.metric == metric]
+def gains_of(results, metric=METRIC):
+    return [gain for gain in results.gains if gain.metric == metric]
 
 
 def test_every_gain_of_a_run_has_the_error_of_its_networks_stacks(quickstart_contents):
-    contents = quickstart_contents
-    pools = pools_of(contents.blocks.kept, contents.metrics, contents.sites)
+    results = quickstart_contents
+    pools = pools_of(results.blocks.kept, results.metrics, results.sites)
     assert set(pools) >= set(product(("dsl", "lte"), (METRIC, "page_load_time_ms")))
-    for gain in gains_of(contents):
-        loads = loads_of(contents, gain.network)
+    for gain in gains_of(results):
+        loads = loads_of(results, gain.network)
         pool = pool_of({name: np.log(values) for name, values in loads.items()})
         assert pools[gain.network, METRIC].variance == pytest.approx(pool.variance)
         expected = estimate_pooled_gain(loads[gain.stack], loads[gain.reference], pool)
@@ -55,19 +55,19 @@ def test_every_gain_of_a_run_has_the_error_of_its_networks_stacks(quickstart_con
 
 
 def test_a_ratio_and_its_milliseconds_never_differ_about_zero(quickstart_contents):
-    contents = quickstart_contents
-    both = [each for each in contents.gains if each.gain.determined and each.difference.determined]
-    assert len(both) > len(contents.gains) / 2
+    results = quickstart_contents
+    both = [each for each in results.gains if each.gain.determined and each.difference.determined]
+    assert len(both) > len(results.gains) / 2
     for gain in both:
         assert gain.is_absolute or gain.gain.excludes_zero == gain.difference.excludes_zero, gain
 
 
 def test_a_time_and_its_gain_have_one_interval_in_milliseconds(quickstart_contents):
-    contents = quickstart_contents
+    results = quickstart_contents
     of_gains = {
-        (gain.network, gain.comparison, gain.metric): gain.difference for gain in contents.gains
+        (gain.network, gain.comparison, gain.metric): gain.difference for gain in results.gains
     }
-    for parts, metric in ((contents.speeds, METRIC), (contents.paints, PAINT)):
+    for parts, metric in ((results.speeds, METRIC), (results.paints, PAINT)):
         assert parts
         for each in parts:
             assert not each.blocks_without
@@ -76,11 +76,11 @@ def test_a_time_and_its_gain_have_one_interval_in_milliseconds(quickstart_conten
 
 
 def test_a_gate_asks_about_the_gain_that_the_report_has(quickstart_contents):
-    contents = quickstart_contents
-    for gain in gains_of(contents):
+    results = quickstart_contents
+    for gain in gains_of(results):
         asked = f"{gain.stack}.speed_index worse than {gain.reference} by 5% on {gain.network}"
-        condition = parse_condition(asked, contents.stacks, [METRIC], contents.networks)
-        (verdict,) = evaluate([condition], contents)
+        condition = parse_condition(asked, results.stacks, [METRIC], results.networks)
+        (verdict,) = evaluate([condition], results)
         assert [verdict.estimate.low, verdict.estimate.high] == pytest.approx(
             [gain.gain.low, gain.gain.high]
         )
@@ -100,8 +100,8 @@ def test_a_study_that_may_stop_has_sequences_of_each_comparisons_own_loads(tmp_p
 def test_excluded_loads_are_counted_with_the_same_error(tmp_path):
     """With a load of one stack excluded, those of the others have theirs unchanged."""
     text = TEXT.replace("blocks = 3", "blocks = 8")
-    contents = read_run(tmp_path, {("startup/lte/2", "quic"): "wrong-stack"}, text=text)
-    effects = [each for each in contents.exclusions if each.network == "lte"]
+    results = read_run(tmp_path, {("startup/lte/2", "quic"): "wrong-stack"}, text=text)
+    effects = [each for each in results.exclusions if each.network == "lte"]
     assert effects
     for each in effects:
         assert each.gain_with_excluded.gain.degrees_of_freedom == 9
@@ -109,6 +109,6 @@ def test_excluded_loads_are_counted_with_the_same_error(tmp_path):
 
 def test_two_stacks_have_their_own_error_alone(tmp_path):
     text = 'sites = ["startup"]\nnetworks = ["dsl"]\nstacks = ["tcp", "quic"]\n'
-    contents = read_run(tmp_path, text=f'{text}reference = "tcp"\nblocks = 4\n')
-    assert not pools_of(contents.blocks.kept, contents.metrics, contents.sites)
-    assert {each.gain.degrees_of_freedom for each in gains_of(contents)} == {3}
+    results = read_run(tmp_path, text=f'{text}reference = "tcp"\nblocks = 4\n')
+    assert not pools_of(results.blocks.kept, results.metrics, results.sites)
+    assert {each.gain.degrees_of_freedom for each in gains_of(results)} == {3}

@@ -4,7 +4,7 @@ import pytest
 import synthetic_run
 from synthetic_run import metrics_of, write_run
 
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.report.page import build_report, summary_of
 from eyelevel.store.schema import LoadedObject
 
@@ -64,17 +64,17 @@ def directory(tmp_path_factory):
 
 
 def test_a_step_is_compared_over_the_kept_pairs(directory):
-    contents = read_contents(directory, metrics_of)
-    scroll, click = contents.steps
+    results = read_results(directory, metrics_of)
+    scroll, click = results.steps
     (found,) = [each for each in scroll.cells if each.metric == "first_response_ms"]
-    kept = contents.blocks.kept.height // 2
-    assert kept == 7 - len(contents.blocks.excluded) and found.pairs == kept
+    kept = results.blocks.kept.height // 2
+    assert kept == 7 - len(results.blocks.excluded) and found.pairs == kept
     assert found.difference.value == pytest.approx(-30.0)
     assert found.difference.low is not None and found.median < found.median_reference
     # What was asked for before the input is not the step's.
     counts = {each.median for each in click.cells if each.metric == "object_count"}
     assert counts == {0.0}
-    shown = summary_of(contents)["after_load"]
+    shown = summary_of(results)["after_load"]
     assert [each["step"] for each in shown] == ["scroll end", "click a"]
 
 

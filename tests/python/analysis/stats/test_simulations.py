@@ -16,7 +16,7 @@ from eyelevel.analysis.stats.pooled import (
     pool_of,
 )
 from eyelevel.analysis.stats.sequential import Horizon, confidence_sequence
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 
 STUDIES = 2000
 
@@ -226,7 +226,7 @@ blocks = 40
 """
     write_run(tmp_path, text=text, noise=0.05)
     blocks = blocks_of(tmp_path, metrics_of)
-    cells = read_contents(tmp_path, metrics_of).cells
+    cells = read_results(tmp_path, metrics_of).cells
     (cell,) = (each for each in cells if each.metric == "speed_index_ms")
     fifth = list(cell.loads[0]).index(5)
     ratio = cell.loads[1][fifth] / cell.loads[2][fifth]

@@ -9,7 +9,7 @@ from synthetic_fleet import Placed, fleet_run, write_machine_document
 from synthetic_run import TWO_STACKS, metrics_of, read_run
 
 from eyelevel.analysis.gains.exclusions import restore_excluded
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.analysis.trials.blocks import ALONE
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
 from eyelevel.analysis.trials.post_hoc_exclusions import MACHINE_CLASS, judge_table
@@ -92,11 +92,11 @@ def test_loads_without_a_machine_are_a_class_of_their_own():
 
 
 def test_a_machine_that_was_refused_after_loads_is_a_class_of_its_own(tmp_path):
-    contents = fleet_run(tmp_path, ("a", "b", "c"), blocks=3)
-    assert set(contents.table[MACHINE_CLASS]) == {"1"}
+    results = fleet_run(tmp_path, ("a", "b", "c"), blocks=3)
+    assert set(results.table[MACHINE_CLASS]) == {"1"}
     reason = "its page load time is +9.0% off the fleet's median"
     write_machine_document(tmp_path, "b", **{"class": None, "reason": reason})
-    again = read_contents(tmp_path, metrics_of)
+    again = read_results(tmp_path, metrics_of)
     of_class = dict(again.table.select("machine", MACHINE_CLASS).unique().iter_rows())
     assert of_class == {"a": "1", "b": "machine b", "c": "1"}
     assert {row.machine: row.reason for row in again.machines} == {"a": "", "b": reason, "c": ""}

@@ -6,11 +6,11 @@ from synthetic_fleet import fleet_run, write_machine_document
 from synthetic_run import TWO_STACKS, environment, metrics_of, read_run
 
 from eyelevel.analysis.formats import NO_BREAK
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.analysis.trials.run_environments import environment_of, run_environments
 from eyelevel.analysis.two_runs import run_differences
 from eyelevel.base.errors import StoreError
-from eyelevel.report.first_screen.warnings import of_machine
+from eyelevel.report.first_screen.warnings import machine_warnings
 from eyelevel.report.page import page, summary_of
 from eyelevel.report.sections.methods import paragraph
 from eyelevel.store.directory import ENVIRONMENT_FILE, write_document
@@ -34,17 +34,17 @@ def fleet(directory, **environments):
         write_machine_document(directory, machine, environment=said)
     document = {"version": 1, "client": CLIENT, "secure_shares": {"startup": 0.5}}
     write_document(directory, ENVIRONMENT_FILE, document)
-    return read_contents(directory, metrics_of)
+    return read_results(directory, metrics_of)
 
 
 def test_a_report_tells_of_the_machines_that_loaded_and_not_of_the_one_that_committed(tmp_path):
-    contents = fleet(tmp_path, a=lab(), b=lab(load_1min=2.0))
-    text = page(contents).replace(NO_BREAK, " ")
+    results = fleet(tmp_path, a=lab(), b=lab(load_1min=2.0))
+    text = page(results).replace(NO_BREAK, " ")
     assert "of the committer" not in text
-    assert "Chromium 156 on Linux 6.1 of labs" in paragraph(contents)
+    assert "Chromium 156 on Linux 6.1 of labs" in paragraph(results)
     assert "host-a (16), host-b (16)" in text and "startup is not entirely https." in text
-    assert of_machine(contents) == [], "the client alone was busy"
-    said = summary_of(contents)
+    assert machine_warnings(results) == [], "the client alone was busy"
+    said = summary_of(results)
     assert said["environment"]["cpu"] == "of labs" and said["environment"]["load_1min"] == 2.0
     assert [(each["name"], each["loads"]) for each in said["run_environments"]] == [
         ("host-a", 16),
@@ -63,7 +63,7 @@ def test_so_it_does_of_one_machine(tmp_path):
 
 def test_the_worst_path_is_told_and_a_load_average_is_no_measurement(tmp_path):
     late = lab(load_1min=60.0, path_checks=LATE)
-    found = dict(of_machine(fleet(tmp_path, a=lab(), b=late, c=lab())))
+    found = dict(machine_warnings(fleet(tmp_path, a=lab(), b=late, c=lab())))
     assert "The machine was busy." not in found, "what loads measured says so, and nothing else"
     assert "900 µs" in found["The emulated network was not within its bounds."]
 
@@ -71,15 +71,15 @@ def test_the_worst_path_is_told_and_a_load_average_is_no_measurement(tmp_path):
 def test_what_differs_is_listed_those_with_most_loads_first(tmp_path):
     odd = lab(cpu="odd", cores=2, realtime_allowed=False)
     odd["versions"] = odd["versions"] | {"kernel": "6.6"}
-    contents = fleet(tmp_path, a=odd, b=lab(), c=lab())
-    said = contents.environment
-    by_loads = [each.machine for each in contents.run_environments]
+    results = fleet(tmp_path, a=odd, b=lab(), c=lab())
+    said = results.environment
+    by_loads = [each.machine for each in results.run_environments]
     first = "odd" if by_loads[0] == "a" else "of labs"
     assert set(said["cpu"].split(", ")) == {"odd", "of labs"} and said["cpu"].startswith(first)
     assert set(said["versions"]["kernel"].split(", ")) == {"6.6", "6.1 of labs"}
     assert said["versions"]["browser"] == "Chromium 156"
     assert set(said["realtime_allowed"].split(", ")) == {"yes", "no"}
-    lines = run_differences(contents, fleet(tmp_path / "later", a=lab(), b=lab()))
+    lines = run_differences(results, fleet(tmp_path / "later", a=lab(), b=lab()))
     assert any(line.startswith("cpu: ") and line.endswith("of labs now") for line in lines)
 
 
@@ -108,10 +108,10 @@ def test_that_such_loads_had_no_checks_of_the_path_is_told(tmp_path):
         if not checked:
             del own["client"]["path_checks"]
         write_document(tmp_path, ENVIRONMENT_FILE, own)
-        contents = read_contents(tmp_path, metrics_of)
-        found = dict(of_machine(contents))
+        results = read_results(tmp_path, metrics_of)
+        found = dict(machine_warnings(results))
         text = found.get("A machine that made loads was not checked.", "")
-        assert (f"{contents.table.height} loads were made without --cluster" in text) != checked
+        assert (f"{results.table.height} loads were made without --cluster" in text) != checked
 
 
 def test_the_level_of_a_pair_is_that_of_a_machine_that_measured_all_of_it():
@@ -125,12 +125,12 @@ def test_the_level_of_a_pair_is_that_of_a_machine_that_measured_all_of_it():
 
 
 def test_a_run_without_a_cluster_is_told_as_it_says(tmp_path):
-    contents = read_run(tmp_path, None, TWO_STACKS)
-    assert contents.environment == environment() and len(contents.run_environments) == 1
-    assert "loaded on machines" not in page(contents)
+    results = read_run(tmp_path, None, TWO_STACKS)
+    assert results.environment == environment() and len(results.run_environments) == 1
+    assert "loaded on machines" not in page(results)
     slow = environment() | {"path_checks": LATE}
     write_document(tmp_path, ENVIRONMENT_FILE, slow)
-    [(head, text)] = of_machine(read_contents(tmp_path, metrics_of))
+    [(head, text)] = machine_warnings(read_results(tmp_path, metrics_of))
     assert head == "The emulated network was not within its bounds." and "900 µs" in text
 
 

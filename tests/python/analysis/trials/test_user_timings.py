@@ -10,7 +10,7 @@ from synthetic_run import metrics_of, write_run
 from eyelevel.analysis.gate import GateError, evaluate, parse_condition
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME, PRIMARY_METRICS
 from eyelevel.analysis.report_metrics import title_of
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.analysis.trials.facts import FACT_COLUMNS, TRIAL_COLUMNS, facts_of
 from eyelevel.analysis.trials.user_timings import NAMES_MAX, timings_of, with_user_timings
 from eyelevel.plan.file.parse import parse_plan
@@ -57,7 +57,7 @@ def test_the_names_of_most_loads_are_kept_and_the_primary_one_always():
 
 
 @pytest.fixture(scope="module")
-def contents(tmp_path_factory):
+def results(tmp_path_factory):
     """A run whose page has its mark at half of the load time, and a measure of 7 ms."""
     made, target = (tmp_path_factory.mktemp(name) for name in ("made", "run"))
     write_run(made, text=TEXT)
@@ -72,24 +72,24 @@ def contents(tmp_path_factory):
             record | {"navigation": record["navigation"] | {"user_timings": timings}},
             trial.frames(),
         )
-    return read_contents(target, metrics_of)
+    return read_results(target, metrics_of)
 
 
-def test_a_mark_is_a_primary_metric_and_in_the_report(contents):
-    assert contents.primary_metric == "mark:hero_ms" and title_of("mark:hero_ms") == "mark:hero"
-    gains = {gain.metric: gain for gain in contents.gains}
+def test_a_mark_is_a_primary_metric_and_in_the_report(results):
+    assert results.primary_metric == "mark:hero_ms" and title_of("mark:hero_ms") == "mark:hero"
+    gains = {gain.metric: gain for gain in results.gains}
     assert gains["mark:hero_ms"].gain.value == pytest.approx(gains["page_load_time_ms"].gain.value)
     assert gains["measure:render_ms"].difference.value == 0
-    (row,) = [each for each in summary_of(contents)["gains"] if each["metric"] == "mark:hero_ms"]
+    (row,) = [each for each in summary_of(results)["gains"] if each["metric"] == "mark:hero_ms"]
     assert row["verdict"] == "faster"
-    assert "mark:hero of 1 site" in re.sub(r"\s+", " ", page(contents))
+    assert "mark:hero of 1 site" in re.sub(r"\s+", " ", page(results))
 
 
 def read(text):
     return parse_condition(text, ["tcp", "quic"], list(METRICS_BY_NAME), ["dsl"])
 
 
-def test_a_gate_asks_about_a_mark_by_its_name(contents):
+def test_a_gate_asks_about_a_mark_by_its_name(results):
     conditions = [
         read("quic.mark:hero worse than tcp by 5%"),
         read("quic.mark:hero.p50 above 1 ms"),
@@ -97,7 +97,7 @@ def test_a_gate_asks_about_a_mark_by_its_name(contents):
     ]
     assert [each.metric for each in conditions] == ["mark:hero_ms"] * 2 + ["mark:none_ms"]
     assert conditions[1].quantile == 0.5
-    found = evaluate(conditions, contents)
+    found = evaluate(conditions, results)
     assert [each.status for each in found] == ["passed", "failed", "inconclusive"]
     with pytest.raises(GateError, match="unknown metric"):
         read("quic.marks worse than tcp by 5%")

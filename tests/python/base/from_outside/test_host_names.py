@@ -16,7 +16,7 @@ from timeouts import TEST_TIMEOUT_S
 from eyelevel.base.from_outside.host_names import NAME, name_in_dns, spell_in_dns
 from eyelevel.cli.site.record import host_of
 from eyelevel.cli.validate.live import is_same_page
-from eyelevel.probes.selection import only_hosts
+from eyelevel.probes.selection import select_hosts
 from eyelevel.run.live.load import LivePage
 
 MAPPED = {
@@ -137,5 +137,5 @@ def test_whoever_takes_a_url_or_a_host_means_the_same_one() -> None:
     assert host_of(url) == host
     assert is_same_page(url, f"https://{host}/")
     assert not is_same_page(url, "https://strasse.test/")
-    assert len(only_hosts([pl.DataFrame({"host": [host]})], ["stra\u00dfe.test"])[0]) == 1
+    assert len(select_hosts([pl.DataFrame({"host": [host]})], ["stra\u00dfe.test"])[0]) == 1
     assert spell_in_dns("\u00fc\ufffd") == "\u00fc\ufffd", "what browsers refuse stays"

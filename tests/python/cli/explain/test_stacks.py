@@ -4,7 +4,7 @@ from dataclasses import replace
 from synthetic_run import SITES, write_run
 from typer.testing import CliRunner
 
-from eyelevel.cli.explain.commands import _how, app
+from eyelevel.cli.explain.commands import _describe_measuring, app
 from eyelevel.plan.presets import preset_text
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 
@@ -21,11 +21,13 @@ def test_a_run_is_explained_with_what_its_browser_knew_and_took_the_network_for(
 
 
 def test_what_measures_a_stack_is_a_command_that_can_be_given() -> None:
-    assert _how(["tcp"], "tcp", {}) == ""
-    assert _how(["tcp", "quic"], "tcp", {}).startswith(
+    assert _describe_measuring(["tcp"], "tcp", {}) == ""
+    assert _describe_measuring(["tcp", "quic"], "tcp", {}).startswith(
         "; eyelevel validate level --stacks tcp,quic "
     )
-    assert " --stacks tcp,mine --plan PLAN measures" in _how(["tcp", "mine"], "mine", {})
+    assert " --stacks tcp,mine --plan PLAN measures" in _describe_measuring(
+        ["tcp", "mine"], "mine", {}
+    )
 
 
 def test_nobody_is_told_to_measure_a_stack_against_itself() -> None:
@@ -35,7 +37,9 @@ def test_nobody_is_told_to_measure_a_stack_against_itself() -> None:
         "near": replace(tcp, name="near", origin_rtt={"a.example": 20.0}),
         "quic": STACKS_BY_NAME["quic"],
     }
-    assert _how(["far", "near"], "far", planned).startswith("; they differ only in the paths")
-    said = _how(["far", "near", "quic"], "far", planned)
+    assert _describe_measuring(["far", "near"], "far", planned).startswith(
+        "; they differ only in the paths"
+    )
+    said = _describe_measuring(["far", "near", "quic"], "far", planned)
     assert said.startswith("; eyelevel validate level --stacks far,quic --plan PLAN measures")
-    assert "--stacks quic,near" in _how(["far", "near", "quic"], "near", planned)
+    assert "--stacks quic,near" in _describe_measuring(["far", "near", "quic"], "near", planned)

@@ -17,9 +17,9 @@ blocks = 8
 
 
 def test_a_comment_has_headline_changes_noise_and_the_reports_address(tmp_path):
-    contents = read_run(tmp_path, text=TEXT)
-    found = summary_of(contents)
-    text = markdown(contents, "https://ci.example/7")
+    results = read_run(tmp_path, text=TEXT)
+    found = summary_of(results)
+    text = markdown(results, "https://ci.example/7")
     assert text.startswith(f"{MARKER}\n\n**{escape(found['headline'])}**\n")
     for sentence in (*found["answer"], *found["warnings"]):
         assert f"- {escape(sentence)}\n" in text

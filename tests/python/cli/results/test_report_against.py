@@ -7,7 +7,7 @@ import typer
 from synthetic_run import SITES, quickstart_against_tcp, write_run
 from typer.testing import CliRunner
 
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.base.errors import PlanError
 from eyelevel.cli.results.report import report
 from eyelevel.plan.presets import preset_text
@@ -37,12 +37,12 @@ def test_every_other_stack_is_held_against_it_on_a_page_of_its_own(tmp_path):
 def test_what_cannot_be_asked_afterwards_is_refused(tmp_path):
     write_run(tmp_path, text=quickstart_against_tcp() + "\n[stop]\n")
     with pytest.raises(PlanError, match="did you mean `quic`"):
-        read_contents(tmp_path, against="quik")
+        read_results(tmp_path, against="quik")
     with pytest.raises(PlanError, match="the study may stop early"):
-        read_contents(tmp_path, against="quic")
+        read_results(tmp_path, against="quic")
 
 
 def test_what_the_plan_asks_anyway_is_its_own_report(tmp_path):
     write_run(tmp_path, text=quickstart_against_tcp())
-    assert read_contents(tmp_path, against="tcp").declared == ()
-    assert len(read_contents(tmp_path, against="quic").declared) == 2
+    assert read_results(tmp_path, against="tcp").declared == ()
+    assert len(read_results(tmp_path, against="quic").declared) == 2

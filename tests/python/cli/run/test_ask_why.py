@@ -8,9 +8,9 @@ from eyelevel.report.sections.why import explain_causes
 
 
 def test_the_answer_ends_with_why(tmp_path, capsys):
-    contents = read_run(tmp_path, text=TWO_STACKS + "stop = { }\n")
-    _print_answer(Summary(contents, tmp_path / "report.html"))
+    results = read_run(tmp_path, text=TWO_STACKS + "stop = { }\n")
+    _print_answer(Summary(results, tmp_path / "report.html"))
     printed = " ".join(capsys.readouterr().out.split())
-    assert explain_causes(contents)
-    for sentence in explain_causes(contents):
+    assert explain_causes(results)
+    for sentence in explain_causes(results):
         assert " ".join(sentence.split()) in printed

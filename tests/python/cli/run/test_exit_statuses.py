@@ -53,13 +53,13 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def call_with(verdicts: list[str | None], *words: str, blocks: int = 5) -> int:
         gains = [SimpleNamespace(metric="m", network=name, stack="s") for name in ("dsl", "lte")]
-        contents = SimpleNamespace(
+        results = SimpleNamespace(
             gains=[*gains, SimpleNamespace(metric="other", network="dsl")],
             primary_metric="m",
             blocks=SimpleNamespace(kept=SimpleNamespace(height=blocks)),
         )
         by_gain = dict(zip(map(id, gains), verdicts, strict=True))
-        summary = report.Summary(contents, tmp_path / "report.html")
+        summary = report.Summary(results, tmp_path / "report.html")
         for module, name, stand_in in (
             (ask, "run_plan", lambda *_, **__: None),
             (ask, "make_report", lambda _: summary),

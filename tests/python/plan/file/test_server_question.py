@@ -4,13 +4,13 @@ import pytest
 
 from eyelevel.analysis.gains.level_distances import find_squares
 from eyelevel.plan.file.parse import parse_plan
-from eyelevel.plan.file.server_question import AskedServer, name_of_command, server_plan
+from eyelevel.plan.file.server_question import ComparedServer, name_of_command, server_plan
 
 SITE = "synthetic:objects=3,object_bytes=3000,origins=1"
 
 
 def test_four_stacks_with_the_kernel_settings_of_the_level_ones() -> None:
-    asked = AskedServer("mine", ("/bin/sh", "serve.sh"), ("/srv",))
+    asked = ComparedServer("mine", ("/bin/sh", "serve.sh"), ("/srv",))
     plan = parse_plan(server_plan(asked, [SITE], ["lte"], 20), "server")
     assert plan.stop is not None
     (square,) = find_squares(plan.comparisons)
@@ -25,7 +25,7 @@ def test_four_stacks_with_the_kernel_settings_of_the_level_ones() -> None:
 
 
 def test_as_deployed_the_server_has_the_kernels_own_settings() -> None:
-    asked = AskedServer("mine", ("serve",), is_as_deployed=True)
+    asked = ComparedServer("mine", ("serve",), is_as_deployed=True)
     plan = parse_plan(server_plan(asked, [SITE], ["lte"], 20), "server")
     stacks = {stack.name: stack for stack in plan.stacks}
     assert stacks["tcp+"].initial_window_packets == 32
@@ -35,7 +35,7 @@ def test_as_deployed_the_server_has_the_kernels_own_settings() -> None:
 
 @pytest.mark.parametrize(("version", "level"), [("h2", "tcp+"), ("h3", "quic")])
 def test_one_protocol_is_compared_with_its_level_stack(version: str, level: str) -> None:
-    asked = AskedServer("mine", ("serve",), versions=(version,))  # type: ignore[arg-type]
+    asked = ComparedServer("mine", ("serve",), versions=(version,))  # type: ignore[arg-type]
     plan = parse_plan(server_plan(asked, [SITE], ["lte"], 20), "server")
     assert [str(each) for each in plan.comparisons] == [
         f"mine-{version}@external against {level}",

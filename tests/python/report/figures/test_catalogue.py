@@ -10,7 +10,7 @@ from repository import ROOT
 from sample_record import sample_object
 from synthetic_run import metrics_of, read_run, write_run
 
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.report.charts.chart import FORMATS
 from eyelevel.report.charts.paper import break_even_map
 from eyelevel.report.figures.catalogue import FIGURES, TABLES
@@ -26,7 +26,7 @@ blocks = 6
 
 
 @pytest.fixture(scope="module")
-def contents(tmp_path_factory):
+def results(tmp_path_factory):
     directory = tmp_path_factory.mktemp("run")
     made = synthetic_run.record_of
 
@@ -38,7 +38,7 @@ def contents(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(synthetic_run, "record_of", record_of)
         write_run(directory, text=GRID)
-    return read_contents(directory, disagreeing)
+    return read_results(directory, disagreeing)
 
 
 def fetched(number, load_ms):
@@ -63,10 +63,10 @@ OF_SITES = [each for each in FIGURES if each.name != "single-object"]
 
 
 @pytest.mark.parametrize("figure", OF_SITES, ids=lambda each: each.name)
-def test_every_figure_is_drawn(contents, figure):
-    rows = figure.rows(contents)
+def test_every_figure_is_drawn(results, figure):
+    rows = figure.rows(results)
     assert rows.height
-    svg = vl_convert.vegalite_to_svg(figure.chart(rows, contents))
+    svg = vl_convert.vegalite_to_svg(figure.chart(rows, results))
     assert svg.count("<path") > 3 or "<image" in svg
 
 
@@ -74,28 +74,28 @@ def test_every_figure_is_drawn(contents, figure):
 @pytest.mark.parametrize(
     ("ending", "begins"), [("pdf", b"%PDF"), ("svg", b"<svg"), ("png", b"\x89PNG")]
 )
-def test_charts_with_pictures_and_without_become_files(contents, name, ending, begins):
-    chart = figure(name).chart(figure(name).rows(contents), contents)
+def test_charts_with_pictures_and_without_become_files(results, name, ending, begins):
+    chart = figure(name).chart(figure(name).rows(results), results)
     made = FORMATS[ending](chart)
     assert made.startswith(begins) and b"image/webp" not in made
 
 
-def test_the_gains_are_those_of_the_records(contents):
-    rows = FIGURES[0].rows(contents).filter(stack="quic")
+def test_the_gains_are_those_of_the_records(results):
+    rows = FIGURES[0].rows(results).filter(stack="quic")
     assert rows["ratio_of_means"].mean() == pytest.approx(-0.14, abs=0.02)
 
 
 @pytest.mark.parametrize("name", ["gain-cdf", "significance", "mean-gains", "origins", "extremes"])
-def test_the_papers_gain_is_in_no_table_under_the_reports_name(contents, name):
-    columns = figure(name).rows(contents).columns
+def test_the_papers_gain_is_in_no_table_under_the_reports_name(results, name):
+    columns = figure(name).rows(results).columns
     assert "ratio_of_means" in columns and not any(each.startswith("gain") for each in columns)
-    assert not {"gain_min", "gain_max"} & set(figure("disagreements").rows(contents).columns)
+    assert not {"gain_min", "gain_max"} & set(figure("disagreements").rows(results).columns)
 
 
-def test_the_heat_map_compares_the_medians_over_sites(contents):
-    heat = figure("heat-map").rows(contents)
+def test_the_heat_map_compares_the_medians_over_sites(results):
+    heat = figure("heat-map").rows(results)
     assert heat["rtt_ms"].unique().sort().to_list() == [30, 60]
-    kept = contents.blocks.kept.filter(network="das-3-60")
+    kept = results.blocks.kept.filter(network="das-3-60")
     medians = kept.group_by("stack", "site").agg(pl.col("speed_index_ms").median())
     typical = dict(medians.group_by("stack").agg(pl.col("speed_index_ms").median()).iter_rows())
     (found,) = heat.filter(network="das-3-60", stack="quic")["improvement"]
@@ -128,8 +128,8 @@ def test_figure_5_1_has_the_rates_of_its_caption_and_the_heat_map_those_of_the_g
     assert heat["rate_mbit_s"].unique().sort().to_list() == [1, 14, 25]
 
 
-def test_the_nine_panels_have_the_unshaped_loads_beside_them(contents):
-    rows = figure("grid-cdf").rows(contents)
+def test_the_nine_panels_have_the_unshaped_loads_beside_them(results):
+    rows = figure("grid-cdf").rows(results)
     assert set(rows["network"]) == {"das-3-30", "das-3-60", "das-25-30", "das-25-60"}
     optimal = rows.filter(stack="optimal (unshaped)")
     assert optimal.group_by("network").len()["len"].to_list() == [3] * 4
@@ -141,14 +141,14 @@ def test_the_optimal_load_is_that_of_the_fastest_stack_whatever_is_compared(tmp_
     text += 'primary_metric = "page_load_time_ms"\n'
     write_run(tmp_path, {("a/unshaped/1", "quic"): "timeout"}, text=text, noise=0.001)
     for pairs in ([], ["tcp/quic"], ["tcp/tcp+"]):
-        rows = figure("grid-cdf").rows(read_contents(tmp_path, metrics_of, pairs=pairs))
+        rows = figure("grid-cdf").rows(read_results(tmp_path, metrics_of, pairs=pairs))
         optimal = rows.filter(stack="optimal (unshaped)", network="das-3-30").sort("site")
         # Of `a` over QUIC there is no median but endless, so TCP+ is its fastest.
         assert optimal["seconds"].to_list() == pytest.approx([0.93, 0.86, 0.86], rel=0.01)
 
 
-def test_a_waterfall_has_the_objects_of_one_typical_load_each(contents):
-    rows = figure("waterfall").rows(contents)
+def test_a_waterfall_has_the_objects_of_one_typical_load_each(results):
+    rows = figure("waterfall").rows(results)
     assert rows["load"].unique(maintain_order=True).to_list() == [
         "tcp, a on das-3-30", "tcp+, a on das-3-30",
     ]  # fmt: skip
@@ -158,14 +158,14 @@ def test_a_waterfall_has_the_objects_of_one_typical_load_each(contents):
     assert rows.filter(pl.col("place").is_null())["name"].to_list() == ["FCP", "LCP", "load"] * 2
 
 
-def test_metrics_that_disagree_are_named_on_both_sides(contents):
-    rows = figure("disagreements").rows(contents)
+def test_metrics_that_disagree_are_named_on_both_sides(results):
+    rows = figure("disagreements").rows(results)
     assert set(rows["stack"]) == {"tcp+"} and set(rows["higher_by"]) == {"First Visual Change"}
     assert "Speed Index" in rows["lower_by"][0] and rows["spread"].is_sorted(descending=True)
 
 
-def test_the_controllers_compared_share_their_protocol(contents):
-    rows = figure("congestion-cdf").rows(contents)
+def test_the_controllers_compared_share_their_protocol(results):
+    rows = figure("congestion-cdf").rows(results)
     assert set(rows["stack"]) == {"quic", "quic+sprout"}
     assert set(rows["network"]) == {"das-verizon-30"}
 
@@ -207,15 +207,15 @@ def test_a_crossing_has_its_colour_between_claims_alone(claimed):
     assert ('fill="#e8a33d"' in svg) == claimed and ('fill="#8f9598"' in svg) != claimed
 
 
-def test_the_ten_sites_most_helped_and_hurt_are_each_listed_once(contents):
-    extremes = next(each for each in TABLES if each.name == "extremes").rows(contents)
+def test_the_ten_sites_most_helped_and_hurt_are_each_listed_once(results):
+    extremes = next(each for each in TABLES if each.name == "extremes").rows(results)
     sites = extremes.filter(pl.col("site").is_not_null())
     assert sites.group_by("comparison").len()["len"].to_list() == [3, 3, 3]
 
 
-def test_single_objects_have_a_panel_a_size_and_network(contents, tmp_path):
+def test_single_objects_have_a_panel_a_size_and_network(results, tmp_path):
     objects = figure("single-object")
-    assert objects.rows(contents).is_empty()
+    assert objects.rows(results).is_empty()
     sites = ["synthetic-1x10000-1", "synthetic-1x2-1"]
     text = GRID.replace('["a", "b", "c"]', str(sites).replace("'", '"'))
     run = read_run(tmp_path, text=text.replace("blocks = 6", "blocks = 2"))

@@ -9,7 +9,7 @@ import pytest
 import vl_convert
 from synthetic_run import metrics_of, write_run
 
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.plan.networks.presets import NETWORKS, find_network
 from eyelevel.report.figures.catalogue import FIGURES, TABLES
 from eyelevel.report.figures.cellular import cellular_quantiles, varying_links, why_not
@@ -26,36 +26,36 @@ LIMIT_S = 60.0
 
 
 @pytest.fixture(scope="module")
-def contents(tmp_path_factory):
+def results(tmp_path_factory):
     directory = tmp_path_factory.mktemp("run")
     write_run(directory, text=TEXT)
-    return read_contents(directory, metrics_of)
+    return read_results(directory, metrics_of)
 
 
-def with_loads(contents, seconds):
+def with_loads(results, seconds):
     """The same with a load of each site, network and stack: `seconds` by stack, a list of sites."""
     rows = [
         {"network": network, "site": f"s{n}", "stack": stack, "page_load_time_ms": 1000 * value,
          "outcome": "ok" if math.isfinite(value) else "timeout"}
-        for network in contents.networks
+        for network in results.networks
         for stack, values in seconds.items()
         for n, value in enumerate(values)
     ]  # fmt: skip
-    return replace(contents, blocks=replace(contents.blocks, kept=pl.DataFrame(rows)))
+    return replace(results, blocks=replace(results.blocks, kept=pl.DataFrame(rows)))
 
 
 def places(networks):
     return varying_links(networks).select("link", "network", "rtt_ms").rows()
 
 
-def test_networks_that_differ_in_their_round_trip_alone_are_of_one_link(contents):
-    assert places(contents.plan.networks) == [
+def test_networks_that_differ_in_their_round_trip_alone_are_of_one_link(results):
+    assert places(results.plan.networks) == [
         ("das-att", "das-att-300", 300),
         ("das-verizon", "das-verizon-30", 30),
         ("das-verizon", "das-verizon-120", 120),
         ("5g", "5g", 51),
     ]
-    courses = varying_links(contents.plan.networks)["course"]
+    courses = varying_links(results.plan.networks)["course"]
     assert set(courses) == {"cellular model"}
 
 
@@ -90,10 +90,10 @@ def test_a_path_that_is_spelt_out_varies_if_a_stage_of_it_does():
         assert found.height == varies and found["link"].to_list() == ["x"] * varies
 
 
-def test_medians_and_95th_percentiles_are_those_of_the_sites_with_their_change(contents):
+def test_medians_and_95th_percentiles_are_those_of_the_sites_with_their_change(results):
     sites = np.random.Generator(np.random.PCG64(3)).permutation(np.arange(1.0, 101.0))
     loads = {"tcp": sites, "quic+das-2014": sites, "quic+sprout": 0.9 * sites}
-    rows = cellular_quantiles(with_loads(contents, loads))
+    rows = cellular_quantiles(with_loads(results, loads))
     assert rows.height == 4 * 2  # networks that vary, comparisons
     assert rows["network"].to_list()[::2] == [
         "das-att-300", "das-verizon-30", "das-verizon-120", "5g",
@@ -107,11 +107,11 @@ def test_medians_and_95th_percentiles_are_those_of_the_sites_with_their_change(c
         assert row[f"{name}_low"] is None or row[f"{name}_low"] <= -0.1 <= row[f"{name}_high"]
 
 
-def test_a_percentile_that_is_a_timeout_has_no_number_and_few_sites_no_interval(contents):
+def test_a_percentile_that_is_a_timeout_has_no_number_and_few_sites_no_interval(results):
     late = np.arange(1.0, 21.0)
     late[15:] = math.inf
     loads = {"tcp": np.arange(1.0, 21.0), "quic+das-2014": late, "quic+sprout": late * 0.9}
-    rows = cellular_quantiles(with_loads(contents, loads))
+    rows = cellular_quantiles(with_loads(results, loads))
     row = rows.filter(comparison="quic+das-2014 against tcp").row(0, named=True)
     assert row["p95_s"] is None and row["p95_s_reference"] == 19
     assert row["median_s"] == 10 and row["p95_change"] is None
@@ -124,10 +124,10 @@ def figure(name):
 
 
 @pytest.mark.parametrize("name", ["cellular-cdf", "congestion-cdf"])
-def test_each_link_has_its_row_of_panels_with_dots_at_its_quantiles(contents, name):
+def test_each_link_has_its_row_of_panels_with_dots_at_its_quantiles(results, name):
     sites = np.arange(1.0, 21.0)
     late = np.where(sites > 15, math.inf, sites)
-    loads = with_loads(contents, {"tcp": sites, "quic+das-2014": sites, "quic+sprout": late})
+    loads = with_loads(results, {"tcp": sites, "quic+das-2014": sites, "quic+sprout": late})
     rows = figure(name).rows(loads)
     assert rows["link"].unique(maintain_order=True).to_list() == ["das-att", "das-verizon", "5g"]
     assert ("tcp" in rows["stack"]) == (name == "cellular-cdf")
@@ -143,6 +143,6 @@ def test_each_link_has_its_row_of_panels_with_dots_at_its_quantiles(contents, na
     assert at["quic+das-2014", 0.95] == 19 and ("quic+sprout", 0.95) not in at
 
 
-def test_what_a_run_lacks_for_its_controllers_is_told_by_networks_or_by_stacks(contents):
-    assert "different congestion controllers" in why_not("congestion-cdf", contents)
-    assert why_not("congestion-cdf", contents).endswith("tcp, quic+das-2014, quic+sprout")
+def test_what_a_run_lacks_for_its_controllers_is_told_by_networks_or_by_stacks(results):
+    assert "different congestion controllers" in why_not("congestion-cdf", results)
+    assert why_not("congestion-cdf", results).endswith("tcp, quic+das-2014, quic+sprout")

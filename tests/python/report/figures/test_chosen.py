@@ -7,7 +7,7 @@ import pytest
 from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.claims import no_verdict_because, verdict_of
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.base.errors import PlanError
 from eyelevel.report.figures.catalogue import FIGURES, TABLES
 from eyelevel.report.figures.cellular import why_not
@@ -31,17 +31,17 @@ def directory(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def planned(directory):
-    return read_contents(directory, metrics_of)
+    return read_results(directory, metrics_of)
 
 
 @pytest.fixture(scope="module")
 def of_paint(directory):
-    return read_contents(directory, metrics_of, metric="largest_contentful_paint_ms")
+    return read_results(directory, metrics_of, metric="largest_contentful_paint_ms")
 
 
 @pytest.fixture(scope="module")
 def of_site(directory):
-    return read_contents(directory, metrics_of, sites=["dashboard"])
+    return read_results(directory, metrics_of, sites=["dashboard"])
 
 
 def figure(name):
@@ -119,11 +119,11 @@ def test_what_has_no_load_with_the_metric_is_said(planned):
 )
 def test_what_cannot_be_drawn_is_refused_in_one_line(directory, chosen, said):
     with pytest.raises(PlanError, match=said) as refused:
-        read_contents(directory, metrics_of, **chosen)
+        read_results(directory, metrics_of, **chosen)
     assert "\n" not in str(refused.value)
 
 
 def test_a_study_that_may_stop_early_has_no_choice_of_sites(tmp_path):
     write_run(tmp_path, text=STOPPING)
     with pytest.raises(PlanError, match="--site: the study may stop early"):
-        read_contents(tmp_path, metrics_of, sites=["a"])
+        read_results(tmp_path, metrics_of, sites=["a"])

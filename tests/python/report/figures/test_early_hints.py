@@ -6,7 +6,7 @@ import pytest
 from sample_record import sample_object, sample_request
 from synthetic_run import metrics_of, write_run
 
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.report.first_screen.changed_pages import changed
 from eyelevel.report.page import page, summary_of
 
@@ -24,7 +24,7 @@ PAGE, STYLE = "https://a.example/", "https://a.example/style.css"
 
 
 @pytest.fixture
-def contents(tmp_path):
+def results(tmp_path):
     """A run whose first hinted load fetched the style sheet twice, and whose second got no 103."""
 
     def add_hints(record):
@@ -42,11 +42,11 @@ def contents(tmp_path):
         return {"early_hints": hints, "requests": requests, "objects": objects}
 
     write_run(tmp_path, text=TEXT, change=add_hints)
-    return read_contents(tmp_path, metrics_of)
+    return read_results(tmp_path, metrics_of)
 
 
-def test_the_report_has_what_became_of_each_hint(contents):
-    (found,) = json.loads(json.dumps(summary_of(contents)))["early_hints"]
+def test_the_report_has_what_became_of_each_hint(results):
+    (found,) = json.loads(json.dumps(summary_of(results)))["early_hints"]
     assert found == {
         "stack": "hinted",
         "site": "startup",
@@ -56,10 +56,10 @@ def test_the_report_has_what_became_of_each_hint(contents):
         "uses": {STYLE: {"fetched twice": 1, "not fetched early": 1, "used": 4}},
         "left_out": [{"url": f"{PAGE}never.css", "reason": "is `no-store`"}],
     }
-    (sentence,) = changed(contents).sentences
+    (sentence,) = changed(results).sentences
     assert sentence == (
         "Early Hints of hinted in startup: the 103 was 400 ms ahead of the page; "
         f"{STYLE} was fetched twice in 1 load, not fetched early in 1 load, used in 4 loads; "
         f"the browser took in 5 of 6; left out: {PAGE}never.css is `no-store`."
     )
-    assert "the 103 was 400 ms ahead" in page(contents)
+    assert "the 103 was 400 ms ahead" in page(results)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from synthetic_run import TWO_STACKS, metrics_of, write_run
 
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.report.figures.filmstrips import _changes, filmstrips, thumbnail, typical_loads
 from eyelevel.store import directory as store
 from eyelevel.store import frames as stored_frames
@@ -16,10 +16,10 @@ from eyelevel.store.frames import Frame, Frames
 
 
 @pytest.fixture(scope="module")
-def contents(tmp_path_factory):
+def results(tmp_path_factory):
     directory = tmp_path_factory.mktemp("run")
     write_run(directory, text=TWO_STACKS)
-    return read_contents(directory, metrics_of)
+    return read_results(directory, metrics_of)
 
 
 def counted(monkeypatch, module, name):
@@ -33,12 +33,12 @@ def counted(monkeypatch, module, name):
     return calls
 
 
-def test_each_number_is_of_the_picture_that_was_there(contents):
-    found = filmstrips(contents)
+def test_each_number_is_of_the_picture_that_was_there(results):
+    found = filmstrips(results)
     assert len(found.strips) == 4
     for strip in found.strips:
         for stack in strip["stacks"].values():
-            frames = read_trial(contents.directory, stack["hash"]).frames()
+            frames = read_trial(results.directory, stack["hash"]).frames()
             changes = _changes(frames.at_ms)
             numbers = [*stack["pictures"], *(number for _, number in stack["changes"])]
             there = frames.at([*strip["times_ms"], *changes])
@@ -47,22 +47,22 @@ def test_each_number_is_of_the_picture_that_was_there(contents):
             ]
 
 
-def test_the_typical_block_is_chosen_by_the_difference_not_by_the_values(contents):
+def test_the_typical_block_is_chosen_by_the_difference_not_by_the_values(results):
     """Its ratio is the median one; another block has the median values of both stacks."""
     values = {"tcp": [100.0, 200.0, 300.0], "quic": [95.0, 100.0, 200.0]}
-    kept = contents.blocks.kept.filter(pl.col("repetition") <= 3)
+    kept = results.blocks.kept.filter(pl.col("repetition") <= 3)
     speed = pl.struct("stack", "repetition").map_elements(
         lambda load: values[load["stack"]][load["repetition"] - 1], return_dtype=pl.Float64
     )
-    blocks = replace(contents.blocks, kept=kept.with_columns(speed_index_ms=speed))
-    for loads in typical_loads(replace(contents, blocks=blocks)).values():
+    blocks = replace(results.blocks, kept=kept.with_columns(speed_index_ms=speed))
+    for loads in typical_loads(replace(results, blocks=blocks)).values():
         assert {load["repetition"] for load in loads.values()} == {3} and len(loads) == 2
 
 
-def test_what_loads_share_is_decoded_once_and_no_record_is_read(contents, monkeypatch):
+def test_what_loads_share_is_decoded_once_and_no_record_is_read(results, monkeypatch):
     decoded = counted(monkeypatch, stored_frames, "decode")
     records = counted(monkeypatch, store, "parse_record")
-    assert len(filmstrips(contents).strips) == 4
+    assert len(filmstrips(results).strips) == 4
     # Two sites, each of which looks alike in its four loads.
     assert len(decoded) == 2 and records == []
 

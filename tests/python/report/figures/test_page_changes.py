@@ -9,7 +9,7 @@ import pytest
 from sample_record import sample_object
 from synthetic_run import metrics_of, write_run
 
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.report.figures.page_changes import compare_pictures, page_changes
 from eyelevel.report.first_screen.changed_pages import ChangedPage, changed
@@ -29,7 +29,7 @@ SCRIPT = "https://a.example/script.js"
 
 
 @pytest.fixture
-def contents(tmp_path):
+def results(tmp_path):
     """A run whose variant `pr` has a script more, which blocks rendering."""
 
     def set_objects(record):
@@ -40,11 +40,11 @@ def contents(tmp_path):
         return {"objects": objects}
 
     write_run(tmp_path, text=TEXT, change=set_objects)
-    return read_contents(tmp_path, metrics_of)
+    return read_results(tmp_path, metrics_of)
 
 
-def test_counts_and_names_are_of_what_only_one_variant_has(contents):
-    (found,) = page_changes(contents)
+def test_counts_and_names_are_of_what_only_one_variant_has(results):
+    (found,) = page_changes(results)
     assert found.comparison == Comparison("pr/quic", "main/quic")
     assert {name: rest for name, *rest in found.counts} == {
         "requests": [1, 2],
@@ -54,7 +54,7 @@ def test_counts_and_names_are_of_what_only_one_variant_has(contents):
     }
     assert found.added == found.blocking_added == (SCRIPT,)
     assert found.removed == found.blocking_removed == ()
-    (of_json,) = json.loads(json.dumps(summary_of(contents)))["changed"]
+    (of_json,) = json.loads(json.dumps(summary_of(results)))["changed"]
     assert of_json["counts"]["bytes"] == {"main": 4000, "pr": 5500}
     assert (of_json["added"], of_json["pixels_changed"]) == ([SCRIPT], 0)
 
@@ -73,21 +73,21 @@ def test_two_hosts_of_one_page_are_no_change(tmp_path):
         objects = [sample_object(url=f"https://{variant}.test/{url}", **style) for url in urls]
         objects.append(sample_object(url=f"https://cdn-{variant}.example/a.js"))
         write_trial(target, trial.record | {"objects": objects}, trial.frames())
-    (found,) = page_changes(read_contents(target, metrics_of))
+    (found,) = page_changes(read_results(target, metrics_of))
     assert found.blocking_added == ("https://pr.test/pr.js",)
     assert found.blocking_removed == ("https://main.test/main.js",)
     assert found.added == ("https://pr.test/pr.js", "https://cdn-pr.example/a.js")
     assert found.removed == ("https://main.test/main.js", "https://cdn-main.example/a.js")
 
 
-def test_it_is_there_although_the_machine_left_no_answer(contents):
-    starved = contents.table.with_columns(outcome=pl.lit("starved"))
-    kept = replace(contents.blocks, kept=contents.blocks.kept.clear())
-    (found,) = page_changes(replace(contents, table=starved, blocks=kept, cells=(), gains=()))
-    (usual,) = page_changes(contents)
+def test_it_is_there_although_the_machine_left_no_answer(results):
+    starved = results.table.with_columns(outcome=pl.lit("starved"))
+    kept = replace(results.blocks, kept=results.blocks.kept.clear())
+    (found,) = page_changes(replace(results, table=starved, blocks=kept, cells=(), gains=()))
+    (usual,) = page_changes(results)
     assert (found.counts, found.added) == (usual.counts, usual.added)
-    failed = contents.table.with_columns(outcome=pl.lit("timeout"))
-    assert not page_changes(replace(contents, table=failed, blocks=kept, cells=(), gains=()))
+    failed = results.table.with_columns(outcome=pl.lit("timeout"))
+    assert not page_changes(replace(results, table=failed, blocks=kept, cells=(), gains=()))
 
 
 def test_a_blocked_request_is_none_and_its_host_no_origin(tmp_path):
@@ -102,7 +102,7 @@ def test_a_blocked_request_is_none_and_its_host_no_origin(tmp_path):
         is_pr = trial.record["trial"]["variant"] == "pr"
         objects.append(sample_object(url="https://ads.example/a.js", **(blocked if is_pr else {})))
         write_trial(target, trial.record | {"objects": objects}, trial.frames())
-    (found,) = page_changes(read_contents(target, metrics_of))
+    (found,) = page_changes(read_results(target, metrics_of))
     counts = {name: rest for name, *rest in found.counts}
     assert (counts["requests"], counts["origins"]) == ([2, 1], [2, 1])
     assert found.removed == ("https://ads.example/a.js",) and found.added == ()
@@ -112,19 +112,19 @@ def test_a_blocked_request_is_none_and_its_host_no_origin(tmp_path):
     ("apart", "said"),
     [(0, "equal counts"), (3, "+3\N{NO-BREAK SPACE}B"), (-5000, "\N{MINUS SIGN}5.0")],
 )
-def test_few_bytes_are_counted_one_by_one(contents, apart, said):
-    (found,) = page_changes(contents)
+def test_few_bytes_are_counted_one_by_one(results, apart, said):
+    (found,) = page_changes(results)
     page = ChangedPage(replace(found, counts=(("bytes", 6000.0, 6000.0 + apart),)))
     assert said in page.sentence
 
 
-def test_the_report_begins_with_what_changed(contents):
-    html = page(contents)
+def test_the_report_begins_with_what_changed(results):
+    html = page(results)
     title = html.index("</h1>")
     assert title < html.index("What changed in startup") < html.index('class="headline"')
     assert f"Blocks rendering in pr alone: {SCRIPT}." in html
     assert html.count("last picture: ") == 3
-    (sentence,) = changed(contents).sentences
+    (sentence,) = changed(results).sentences
     assert sentence == (
         "startup, pr against main: +1 requests, +1.5\N{NO-BREAK SPACE}kB, +1 render-blocking; "
         "the last pictures are equal."
@@ -137,8 +137,8 @@ def test_nothing_changed_in_a_run_without_variants(quickstart_contents):
     assert "What changed in" not in page(quickstart_contents)
 
 
-def test_one_stack_needs_no_level(contents):
-    found = summary_of(contents)
+def test_one_stack_needs_no_level(results):
+    found = summary_of(results)
     assert found["rests_on"][0]["status"] == "holds"
     assert found["rests_on"][0]["finding"].startswith("one stack loads all variants")
     assert not [text for text in found["warnings"] if text.startswith("Level")]

@@ -9,7 +9,7 @@ from sample_record import sample_object
 from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.stats.paired import hodges_lehmann
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.plan.presets import preset_text
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.report.figures.catalogue import TABLES
@@ -31,7 +31,7 @@ def made_run(directory, text, outcomes=None):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(synthetic_run, "record_of", record_of)
         write_run(directory, outcomes, text=text)
-    return read_contents(directory, metrics_of)
+    return read_results(directory, metrics_of)
 
 
 def fetched(host, number):
@@ -40,19 +40,19 @@ def fetched(host, number):
     return sample_object(url=url, resource_type="Image", **times)
 
 
-def rows_of(contents):
+def rows_of(results):
     (table,) = [each for each in TABLES if each.name == "single-origin"]
-    return table.rows(contents)
+    return table.rows(results)
 
 
 @pytest.fixture(scope="module")
-def contents(tmp_path_factory):
+def results(tmp_path_factory):
     text = preset_text("wolsing-2019", ["one", "two"], scale="small")
     return made_run(tmp_path_factory.mktemp("run"), text)
 
 
-def test_each_quic_stack_is_against_the_tuned_tcp_with_its_controller(contents):
-    rows = rows_of(contents)
+def test_each_quic_stack_is_against_the_tuned_tcp_with_its_controller(results):
+    rows = rows_of(results)
     assert set(rows["site"]) == {"one"} and set(rows["network"]) == set(RTTS_MS)
     assert set(rows.select("stack", "reference").unique().rows()) == {
         ("quic", "tcp+"),
@@ -61,8 +61,8 @@ def test_each_quic_stack_is_against_the_tuned_tcp_with_its_controller(contents):
     assert set(rows["metric"]) == {"Speed Index", "First Visual Change", "Page Load Time"}
 
 
-def test_the_values_are_the_paired_differences_and_one_round_trip(contents):
-    loads = contents.blocks.kept.filter(site="one")
+def test_the_values_are_the_paired_differences_and_one_round_trip(results):
+    loads = results.blocks.kept.filter(site="one")
     for network, rtt_ms in RTTS_MS.items():
         own, other = (
             loads.filter(network=network, stack=stack).sort("repetition")["page_load_time_ms"]
@@ -70,7 +70,7 @@ def test_the_values_are_the_paired_differences_and_one_round_trip(contents):
         )
         expected = hodges_lehmann(own, other).value
         (row,) = (
-            rows_of(contents)
+            rows_of(results)
             .filter(network=network, stack="quic", metric="Page Load Time")
             .iter_rows(named=True)
         )

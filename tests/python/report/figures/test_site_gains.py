@@ -8,7 +8,7 @@ import synthetic_run
 from sample_record import sample_object
 from synthetic_run import metrics_of, write_run
 
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.base.errors import PlanError
 from eyelevel.report.figures.catalogue import FIGURES, TABLES
 from eyelevel.report.figures.cellular import _NETWORKS, _OTHER, _SITES, _STACKS, why_not
@@ -61,30 +61,30 @@ def directory(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def contents(directory):
-    return read_contents(directory, metrics_of)
+def results(directory):
+    return read_results(directory, metrics_of)
 
 
-def rows_of(name, contents, against="quic against tcp"):
+def rows_of(name, results, against="quic against tcp"):
     (table,) = [each for each in TABLES if each.name == name]
-    return table.rows(contents).filter(comparison=against)
+    return table.rows(results).filter(comparison=against)
 
 
-def test_the_attribute_that_makes_the_gain_is_best_with_its_slope_in_the_interval(contents):
-    rows = rows_of("attributes", contents)
+def test_the_attribute_that_makes_the_gain_is_best_with_its_slope_in_the_interval(results):
+    rows = rows_of("attributes", results)
     first = rows.row(0, named=True)
     assert first["attribute"] == "encoded_bytes" and first["best"] and rows["best"].sum() == 1
     assert first["change_low"] <= math.expm1(SLOPE) <= first["change_high"]
     assert first["r_squared_held_out"] > 0.9 and first["sites"] == 24
 
 
-def test_no_attribute_is_best_where_the_gain_has_nothing_to_do_with_any(contents):
-    rows = rows_of("attributes", contents, "tcp+ against tcp")
+def test_no_attribute_is_best_where_the_gain_has_nothing_to_do_with_any(results):
+    rows = rows_of("attributes", results, "tcp+ against tcp")
     assert rows["r_squared_held_out"].max() < 0.3
 
 
-def test_the_extremes_are_those_sites_with_their_attributes_and_the_change(contents):
-    rows = rows_of("extremes", contents)
+def test_the_extremes_are_those_sites_with_their_attributes_and_the_change(results):
+    rows = rows_of("extremes", results)
     lowest, highest = rows.filter(group="lowest"), rows.filter(group="highest")
     assert lowest.height == highest.height == 10
     assert {total_bytes(site) for site in lowest["site"]} <= {BASE_BYTES * 2**n for n in range(4)}
@@ -95,8 +95,8 @@ def test_the_extremes_are_those_sites_with_their_attributes_and_the_change(conte
     assert change == pytest.approx(expected) and change < 0.5
 
 
-def test_the_rows_of_means_are_of_their_own_group_and_objects_have_their_mean_size(contents):
-    rows = rows_of("extremes", contents)
+def test_the_rows_of_means_are_of_their_own_group_and_objects_have_their_mean_size(results):
+    rows = rows_of("extremes", results)
     for group in ("lowest", "highest"):
         (mean,) = rows.filter(group=f"mean of the {group}")["encoded_bytes"]
         assert mean == pytest.approx(rows.filter(group=group)["encoded_bytes"].mean())
@@ -106,8 +106,8 @@ def test_the_rows_of_means_are_of_their_own_group_and_objects_have_their_mean_si
         assert row["mean_object_bytes"] == pytest.approx(size) and row["https_share"] == 1
 
 
-def test_any_pair_is_compared_and_only_it(directory, contents):
-    asked = read_contents(directory, metrics_of, pairs=["quic/tcp+"])
+def test_any_pair_is_compared_and_only_it(directory, results):
+    asked = read_results(directory, metrics_of, pairs=["quic/tcp+"])
     assert [str(each) for each in asked.comparisons] == ["quic against tcp+"] and asked.declared
     of_pair = rows_of("mean-differences", asked, "quic against tcp+")
     (row,) = of_pair.filter(network="dsl", metric="Page Load Time").iter_rows(named=True)
@@ -116,7 +116,7 @@ def test_any_pair_is_compared_and_only_it(directory, contents):
     assert row["difference_ms"] == pytest.approx(means["quic"] - means["tcp+"])
     assert row["difference_rtts"] == pytest.approx(row["difference_ms"] / 24)
     assert row["difference_ms_low"] < row["difference_ms"] < row["difference_ms_high"]
-    shares = rows_of("significance-shares", contents)
+    shares = rows_of("significance-shares", results)
     counted = pl.sum_horizontal("sites_lower", "sites_higher", "sites_undetermined")
     assert shares.select((counted <= pl.col("sites")).all()).item()
 
@@ -168,7 +168,7 @@ def test_a_sites_gain_is_the_mean_over_the_grid_or_what_is_shaped(
 )
 def test_pairs_that_are_none_are_refused(directory, pairs, said):
     with pytest.raises(PlanError, match=said):
-        read_contents(directory, metrics_of, pairs=pairs)
+        read_results(directory, metrics_of, pairs=pairs)
 
 
 def test_what_is_said_to_need_something_is_in_the_catalogue():
@@ -178,6 +178,6 @@ def test_what_is_said_to_need_something_is_in_the_catalogue():
     assert set(said) <= {each.name for each in (*FIGURES, *TABLES)}
 
 
-def test_what_a_run_lacks_is_named_with_what_it_has(contents):
-    assert why_not("heat-map", contents).endswith("the run's networks: dsl, lte")
-    assert "\n" not in why_not("progress", contents)
+def test_what_a_run_lacks_is_named_with_what_it_has(results):
+    assert why_not("heat-map", results).endswith("the run's networks: dsl, lte")
+    assert "\n" not in why_not("progress", results)

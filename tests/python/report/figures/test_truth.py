@@ -33,7 +33,7 @@ def at_the_root(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def contents(tmp_path_factory):
+def results(tmp_path_factory):
     return read_run(tmp_path_factory.mktemp("run"), text=TEXT)
 
 
@@ -42,7 +42,7 @@ def error(share, count):
     return 3.5 * math.sqrt(share * (1 - share) / count) + 1 / count
 
 
-def with_loads(contents, quic, tcp):
+def with_loads(results, quic, tcp):
     """The run with these loads in ms, sites x repetitions of each stack, on one network."""
     site, repetition = (axis.ravel() for axis in np.indices(quic.shape))
     names = [f"s{n}" for n in site]
@@ -66,16 +66,16 @@ def with_loads(contents, quic, tcp):
     )
     cells = compare_cells(rows, [METRIC], [Comparison("quic", "tcp")])
     gains = compare_networks(cells, METRIC, sorted(set(names)))
-    blocks = replace(contents.blocks, kept=rows)
-    return replace(contents, blocks=blocks, cells=tuple(cells), gains=tuple(gains))
+    blocks = replace(results.blocks, kept=rows)
+    return replace(results, blocks=blocks, cells=tuple(cells), gains=tuple(gains))
 
 
-def table(name, contents):
-    return next(each for each in TABLES if each.name == name).rows(contents)
+def table(name, results):
+    return next(each for each in TABLES if each.name == name).rows(results)
 
 
 @pytest.mark.parametrize("runs", [5, 31])
-def test_shares_of_sites_by_anova_are_those_that_its_power_gives(contents, runs):
+def test_shares_of_sites_by_anova_are_those_that_its_power_gives(results, runs):
     """A third of the sites each: no difference, lower by one standard deviation, higher by half."""
     from benchmarks.statistics.figures import expected_shares
 
@@ -83,7 +83,7 @@ def test_shares_of_sites_by_anova_are_those_that_its_power_gives(contents, runs)
     draw = np.random.Generator(np.random.PCG64(41 + runs))
     tcp, quic = 1000 + 50 * draw.standard_normal((2, sites, runs))
     quic += 50 * np.repeat(effects, sites // 3)[:, None]
-    (row,) = table("significance-shares", with_loads(contents, quic, tcp)).iter_rows(named=True)
+    (row,) = table("significance-shares", with_loads(results, quic, tcp)).iter_rows(named=True)
     expected = np.mean([expected_shares(effect, runs) for effect in effects], axis=0)
     found = [row["share_lower"], row["share_higher"]]
     for share, truth in zip(found, expected[:2], strict=True):
@@ -91,10 +91,10 @@ def test_shares_of_sites_by_anova_are_those_that_its_power_gives(contents, runs)
     assert row["sites"] == sites and row["share_undetermined"] == 0
 
 
-def test_of_equal_stacks_one_site_in_a_hundred_differs_by_anova(contents):
+def test_of_equal_stacks_one_site_in_a_hundred_differs_by_anova(results):
     sites, draw = 1500, np.random.Generator(np.random.PCG64(43))
     tcp, quic = 1000 + 50 * draw.standard_normal((2, sites, 5))
-    (row,) = table("significance-shares", with_loads(contents, quic, tcp)).iter_rows(named=True)
+    (row,) = table("significance-shares", with_loads(results, quic, tcp)).iter_rows(named=True)
     assert abs(row["share_lower"] + row["share_higher"] - 0.01) < error(0.01, sites)
 
 
@@ -126,12 +126,12 @@ def test_slide_13s_intervals_miss_as_seldom_as_they_say(sites, disturbance):
     assert ratio_misses(sites, 10, disturbance, studies, draw) < 0.05 + error(0.05, studies)
 
 
-def test_the_table_of_mean_gains_has_these_intervals(contents):
+def test_the_table_of_mean_gains_has_these_intervals(results):
     draw = np.random.Generator(np.random.PCG64(47))
     tcp = 1000 * np.exp(0.1 * draw.standard_normal((6, 8)))
     quic = tcp * 0.9 * np.exp(0.1 * draw.standard_normal(8))  # the same on all sites
-    (gain,) = with_loads(contents, quic, tcp).gains
-    alone = with_loads(contents, quic[:1], tcp[:1]).gains[0].ratio_of_means
+    (gain,) = with_loads(results, quic, tcp).gains
+    alone = with_loads(results, quic[:1], tcp[:1]).gains[0].ratio_of_means
     together = gain.ratio_of_means
     # What all sites share no number of sites makes smaller.
     assert together.high - together.low > 0.8 * (alone.high - alone.low)
@@ -147,9 +147,9 @@ def test_the_change_of_a_quantile_over_sites_is_missed_as_seldom_as_said(share, 
     assert quantile_misses(share, sites, studies, draw) < 0.05 + error(0.05, studies)
 
 
-def test_the_https_share_is_that_of_the_stacks_that_have_tls(contents):
+def test_the_https_share_is_that_of_the_stacks_that_have_tls(results):
     """Over cleartext a stack has none; a recording of a quarter of http has 75 % over the other."""
-    loads = with_loads(contents, np.full((2, 3), 900.0), np.full((2, 3), 1000.0))
+    loads = with_loads(results, np.full((2, 3), 900.0), np.full((2, 3), 1000.0))
     cleartext = pl.when(pl.col("stack") == "tcp").then(1.0).otherwise(0.25)
     kept = loads.blocks.kept.with_columns(cleartext_share=cleartext, server_addresses=1.0)
     found = site_attributes(replace(loads, blocks=replace(loads.blocks, kept=kept)))

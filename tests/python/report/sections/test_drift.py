@@ -75,18 +75,18 @@ def test_a_comparison_with_a_load_of_no_time_is_left_out(tmp_path):
     write_run(tmp_path, text=TEXT)
     from synthetic_run import metrics_of
 
-    from eyelevel.analysis.study import read_contents
+    from eyelevel.analysis.study import read_results
 
-    contents = read_contents(tmp_path, metrics_of)
-    metric = contents.primary_metric
+    results = read_results(tmp_path, metrics_of)
+    metric = results.primary_metric
     first = (pl.col("network") == "dsl") & (pl.col("repetition") == 1)
-    kept = contents.blocks.kept.with_columns(
+    kept = results.blocks.kept.with_columns(
         pl.when(first).then(0.0).otherwise(pl.col(metric)).alias(metric)
     )
     lte = kept.filter(pl.col("network") == "lte")
     both, alone = (
-        drift_of(compare_cells(rows, [metric], contents.comparisons), metric, contents.comparisons)
+        drift_of(compare_cells(rows, [metric], results.comparisons), metric, results.comparisons)
         for rows in (kept, lte)
     )
     assert both.autocorrelation == alone.autocorrelation
-    assert drift_of([], metric, contents.comparisons) is None
+    assert drift_of([], metric, results.comparisons) is None

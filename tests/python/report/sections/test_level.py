@@ -17,12 +17,12 @@ ECN = {"ecn_share_down": ([0.0] * 3, [1.0] * 3), "ecn_share_up": ([0.0, 0.0, 0.5
 
 
 @pytest.fixture
-def contents(quickstart_contents):
+def results(quickstart_contents):
     return quickstart_contents
 
 
 @pytest.fixture
-def uneven(contents):
+def uneven(results):
     """A report of tcp and quic, of which quic alone can be marked; up is not sure."""
     runs = [
         Run("page on far", side, {name: own[side][at] for name, own in ECN.items()})
@@ -37,7 +37,7 @@ def uneven(contents):
         **{"kernel": "6.1", "eyelevel": "0.1.0", "binary": "0123", "browser": "Chromium 156"},
         "rows": [row.as_json() for row in rows_of(runs, stacks) if row.first is not None],
     }
-    return replace(contents, environment={**contents.environment, "levels": [level]})
+    return replace(results, environment={**results.environment, "levels": [level]})
 
 
 def test_unequal_stacks_are_told_before_the_answer(uneven):
@@ -63,17 +63,17 @@ def test_pairs_that_nobody_measured_are_named(uneven):
     )
 
 
-def test_a_stack_of_the_plan_s_own_is_measured_with_the_plan(contents):
+def test_a_stack_of_the_plan_s_own_is_measured_with_the_plan(results):
     def said(**plan):
-        found = replace(contents, plan=replace(contents.plan, **plan))
+        found = replace(results, plan=replace(results.plan, **plan))
         return dict(warnings(found))["Level: not measured on this machine."]
 
     assert "To measure the first, run eyelevel validate level --stacks tcp,tcp+." in said()
-    stacks = contents.plan.stacks
+    stacks = results.plan.stacks
     mine = (*stacks, replace(stacks[0], name="mine"))
     its = said(comparisons=(Comparison("tcp", "mine"),), stacks=mine)
     assert "To measure the pair, run eyelevel validate level --stacks mine,tcp --plan PLAN." in its
-    browser = contents.plan.browser
+    browser = results.plan.browser
     known = replace(browser, visitor="known")
     assert "--stacks tcp,tcp+ --plan PLAN." in said(browser=known)
     firefox = replace(browser, browser="firefox")
@@ -81,15 +81,15 @@ def test_a_stack_of_the_plan_s_own_is_measured_with_the_plan(contents):
     assert said(browser=firefox).endswith(only)
 
 
-def test_stacks_that_differ_by_the_ways_to_their_origins_alone_have_no_level_to_measure(contents):
+def test_stacks_that_differ_by_the_ways_to_their_origins_alone_have_no_level_to_measure(results):
     """`ask --change "rtt:HOST=90→20"`: nobody is sent to measure a stack against itself."""
-    far = replace(contents.plan.stacks[0], name="far", origin_rtt={"a.example": 90.0})
+    far = replace(results.plan.stacks[0], name="far", origin_rtt={"a.example": 90.0})
     near = replace(far, name="near", origin_rtt={"a.example": 20.0})
     ways = Comparison("near", "far")
 
     def said(*stacks, comparisons=(ways,)):
-        plan = replace(contents.plan, stacks=stacks, comparisons=tuple(comparisons))
-        found = replace(contents, plan=plan)
+        plan = replace(results.plan, stacks=stacks, comparisons=tuple(comparisons))
+        found = replace(results, plan=plan)
         return dict(warnings(found)), level_section(found)
 
     found, appendix = said(far, near)
@@ -100,7 +100,7 @@ def test_stacks_that_differ_by_the_ways_to_their_origins_alone_have_no_level_to_
         found, appendix = said(far, other)
         assert "--stacks far,near" in found["Level: not measured on this machine."]
         assert "paths to their origins" not in appendix
-    first = contents.plan.stacks[0]
+    first = results.plan.stacks[0]
     both = [ways, Comparison("near", first.name)]
     found, appendix = said(replace(first, pacing=not first.pacing), far, near, comparisons=both)
     text = found["Level: not measured on this machine."]

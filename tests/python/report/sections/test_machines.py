@@ -22,8 +22,8 @@ def odd(tmp_path_factory):
     return fleet_run(tmp_path_factory.mktemp("odd"), FIVE, {"d": 1.12})
 
 
-def first_screen(contents):
-    text = page(contents).replace(NO_BREAK, " ")
+def first_screen(results):
+    text = page(results).replace(NO_BREAK, " ")
     return text[: text.index('id="reviewers"')]
 
 
@@ -45,10 +45,10 @@ def test_the_first_screen_says_where_machines_deviate_by_half_of_what_matters(od
 
 
 def test_a_run_on_one_machine_shows_nothing_of_machines(tmp_path):
-    contents = read_run(tmp_path, None, TWO_STACKS)
-    assert machines_section(contents) == ""
-    assert 'id="machines"' not in page(contents)
-    assert not any("achines" in head for head, _ in warnings(contents))
+    results = read_run(tmp_path, None, TWO_STACKS)
+    assert machines_section(results) == ""
+    assert 'id="machines"' not in page(results)
+    assert not any("achines" in head for head, _ in warnings(results))
 
 
 def test_the_summary_has_all_of_it_in_the_references_words(odd):
@@ -67,8 +67,8 @@ def test_the_summary_has_all_of_it_in_the_references_words(odd):
 
 
 def test_below_five_machines_the_page_says_nothing_of_others(tmp_path):
-    contents = fleet_run(tmp_path, FIVE[:4])
-    text = machines_section(contents)
+    results = fleet_run(tmp_path, FIVE[:4])
+    text = machines_section(results)
     assert "on another such machine" not in text and "host-d" in text
-    [one, _] = summary_of(contents)["between_machines"]
+    [one, _] = summary_of(results)["between_machines"]
     assert one["other_machines"]["undetermined_because"] == "fewer than 5 machines"

@@ -4,7 +4,7 @@ import pytest
 from synthetic_run import metrics_of, read_run
 from synthetic_study import TEXT, SyntheticStudy
 
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.presets import PRESETS, preset_text
 from eyelevel.report.sections.methods import paragraph
@@ -34,9 +34,9 @@ def test_the_smallest_effect_stands_with_its_reason(tmp_path, keys, said):
 
 
 def test_what_was_chosen_afterwards_is_not_said_to_be_declared(tmp_path):
-    contents = read_run(tmp_path, text=PLAN)
-    assert "The comparisons were quic against tcp. " in paragraph(contents)
-    afterwards = paragraph(read_contents(tmp_path, metrics_of, against="quic"))
+    results = read_run(tmp_path, text=PLAN)
+    assert "The comparisons were quic against tcp. " in paragraph(results)
+    afterwards = paragraph(read_results(tmp_path, metrics_of, against="quic"))
     assert (
         "The comparisons were tcp against quic, chosen after the loads had been made (the plan "
         "had declared quic against tcp). "
@@ -53,7 +53,7 @@ def test_every_preset_has_a_reason(name, scale):
 def test_a_study_that_may_stop_says_by_which_rule_and_what_was_decided(tmp_path):
     study = SyntheticStudy(TEXT + "futility = false\n")
     result = study.run(tmp_path)
-    text = paragraph(study.contents(tmp_path)).replace("\N{NO-BREAK SPACE}", " ")
+    text = paragraph(study.results(tmp_path)).replace("\N{NO-BREAK SPACE}", " ")
     assert "After each repetition from number 6 on" in text
     assert (
         "as soon as its interval excluded 0 while the median had the same sign, or two one-sided "

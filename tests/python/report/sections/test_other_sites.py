@@ -23,16 +23,16 @@ def run_of(directory, sites, outcomes=None):
 
 
 @pytest.fixture(scope="module")
-def contents(tmp_path_factory):
+def results(tmp_path_factory):
     return run_of(tmp_path_factory.mktemp("run"), SITES, {("dashboard/lte/1", "quic"): "timeout"})
 
 
-def test_from_five_sites_on_there_is_a_model_a_network_and_stack(contents):
-    found = {(e["network"], e["stack"]): e for e in summary_of(contents)["other_sites"]}
+def test_from_five_sites_on_there_is_a_model_a_network_and_stack(results):
+    found = {(e["network"], e["stack"]): e for e in summary_of(results)["other_sites"]}
     assert set(found) == {(n, s) for n in ("dsl", "lte") for s in ("tcp+", "quic")}
     quic = found["dsl", "quic"]
     assert quic["gain"]["low"] < -0.14 < quic["gain"]["high"] < 0 and quic["gain"]["p"] < 0.001
-    kept = contents.blocks.kept.sort("block")
+    kept = results.blocks.kept.sort("block")
     pairs = {
         site: tuple(
             kept.filter(site=site, network="dsl", stack=stack)["speed_index_ms"].to_numpy()
@@ -55,16 +55,16 @@ def test_with_more_than_a_fifth_of_timeouts_there_is_none(tmp_path):
     assert found["lte", "tcp+"]["gain"]["low"] is not None
 
 
-def test_the_page_has_it_below_the_gains_collapsed(contents):
-    page = build_report(contents.directory, metrics_of).read_text(encoding="utf-8")
+def test_the_page_has_it_below_the_gains_collapsed(results):
+    page = build_report(results.directory, metrics_of).read_text(encoding="utf-8")
     text = page.replace(NO_BREAK, " ")
     assert text.index('id="gain"') < text.index("On other sites like these")
     assert text.index("On other sites like these") < text.index('id="charts"')
 
 
 def test_below_five_sites_there_is_none(tmp_path):
-    contents = run_of(tmp_path, SITES[:4])
-    assert summary_of(contents)["other_sites"] == [] and other_sites_details(contents) == ""
+    results = run_of(tmp_path, SITES[:4])
+    assert summary_of(results)["other_sites"] == [] and other_sites_details(results) == ""
 
 
 def test_a_site_without_a_block_is_named(tmp_path):
@@ -74,8 +74,8 @@ def test_a_site_without_a_block_is_named(tmp_path):
     assert said == {"dsl": "no complete block of news", "lte": None}
 
 
-def test_its_keys_are_in_the_reference(contents):
+def test_its_keys_are_in_the_reference(results):
     reference = ROOT / "docs/reference/report.md"
     documented = set(re.findall(r"`(\w+)`", reference.read_text(encoding="utf-8")))
-    assert documented >= set(summary_of(contents)["other_sites"][0])
-    assert np.isfinite(summary_of(contents)["other_sites"][0]["deviation_sites"])
+    assert documented >= set(summary_of(results)["other_sites"][0])
+    assert np.isfinite(summary_of(results)["other_sites"][0]["deviation_sites"])

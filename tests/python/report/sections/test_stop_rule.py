@@ -7,7 +7,7 @@ import pytest
 from synthetic_run import metrics_of, write_run
 
 from eyelevel.analysis.claims import estimate_needed
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.report.first_screen.warnings import warnings
 from eyelevel.report.sections.gains import gains_json
 
@@ -24,12 +24,12 @@ blocks_min = 6
 
 def said(folder, noise, text=PLAN, outcomes=None):
     write_run(folder, text=text, noise=noise, outcomes=outcomes)
-    return beside_the_level(read_contents(folder, metrics_of))
+    return beside_the_level(read_results(folder, metrics_of))
 
 
-def beside_the_level(contents):
+def beside_the_level(results):
     """These runs' machine was never measured, which is not what is asked here."""
-    return {head: text for head, text in warnings(contents) if not head.startswith("Level:")}
+    return {head: text for head, text in warnings(results) if not head.startswith("Level:")}
 
 
 SENTENCE = re.compile(
@@ -40,19 +40,19 @@ SENTENCE = re.compile(
 
 def test_an_undecided_study_reports_the_blocks_and_minutes_that_would_decide_it(tmp_path):
     text = said(tmp_path, 0.25)["Undecided."]
-    contents = read_contents(tmp_path, metrics_of)
-    (found,) = (each for each in estimate_needed(contents) if each.network == "dsl")
+    results = read_results(tmp_path, metrics_of)
+    (found,) = (each for each in estimate_needed(results) if each.network == "dsl")
     stated = {network: numbers for network, *numbers in SENTENCE.findall(text)}["dsl"]
     assert stated[:2] == [str(found.blocks), str(found.more_blocks)]
     assert 12 < found.blocks == found.more_blocks + 12 < 1000
-    of_network = contents.table.filter(network="dsl")["wall_ms"]
+    of_network = results.table.filter(network="dsl")["wall_ms"]
     minutes = of_network.sum() / 12 / 60_000 * found.more_blocks
     assert found.more_minutes == pytest.approx(minutes)
     assert stated[2] == (str(round(minutes)) if minutes >= 1 else "")
     (json_gain,) = (
         each
-        for each in gains_json(contents)["gains"]
-        if (each["network"], each["metric"]) == ("dsl", contents.primary_metric)
+        for each in gains_json(results)["gains"]
+        if (each["network"], each["metric"]) == ("dsl", results.primary_metric)
     )
     assert json_gain["would_decide"] == found.as_json()
 
@@ -67,7 +67,7 @@ def test_where_no_number_of_blocks_would_do_the_machine_is_named(tmp_path, monke
 
 def test_decided_comparisons_need_no_warning(tmp_path):
     assert said(tmp_path, 0.01) == {}
-    gains = gains_json(read_contents(tmp_path, metrics_of))["gains"]
+    gains = gains_json(read_results(tmp_path, metrics_of))["gains"]
     assert all(each["would_decide"] is None for each in gains)
 
 
@@ -90,5 +90,5 @@ def test_an_unfinished_run_is_not_judged(tmp_path):
     for file in (tmp_path / "trials" / one).iterdir():
         file.unlink()
     (tmp_path / "trials" / one).rmdir()
-    found = beside_the_level(read_contents(tmp_path, metrics_of))
+    found = beside_the_level(read_results(tmp_path, metrics_of))
     assert list(found) == ["No verdict: the run is not complete."]

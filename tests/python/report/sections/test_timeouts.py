@@ -21,37 +21,37 @@ def run_of(directory, outcomes, **settings):
     return read_run(directory, outcomes, text)
 
 
-def gain_of(contents, network, stack):
+def gain_of(results, network, stack):
     return next(
         gain
-        for gain in summary_of(contents)["gains"]
+        for gain in summary_of(results)["gains"]
         if (gain["network"], gain["stack"], gain["metric"])
-        == (network, stack, contents.primary_metric)
+        == (network, stack, results.primary_metric)
     )
 
 
-def answer_of(contents):
-    return " ".join(summary_of(contents)["answer"]).replace(NO_BREAK, " ").replace(MINUS, "-")
+def answer_of(results):
+    return " ".join(summary_of(results)["answer"]).replace(NO_BREAK, " ").replace(MINUS, "-")
 
 
 @pytest.fixture(scope="module")
-def contents(tmp_path_factory):
+def results(tmp_path_factory):
     late = {("dashboard/lte/1", "quic"): "timeout"}
     return run_of(tmp_path_factory.mktemp("run"), late)
 
 
 @pytest.fixture(scope="module")
-def page(contents):
-    text = build_report(contents.directory, metrics_of).read_text(encoding="utf-8")
+def page(results):
+    text = build_report(results.directory, metrics_of).read_text(encoding="utf-8")
     return text.replace(NO_BREAK, " ")
 
 
-def test_a_timeout_counts_as_the_limit(contents):
-    found = gain_of(contents, "lte", "quic")
+def test_a_timeout_counts_as_the_limit(results):
+    found = gain_of(results, "lte", "quic")
     expected = {"count": 1, "count_reference": 0, "pairs": 6, "bound": "at least", "p": 1.0}
     expected |= {"limit_ms_min": LIMIT_MS, "limit_ms_max": LIMIT_MS, "p_holm": 1.0}
     assert found["timeouts"] == expected
-    kept = contents.blocks.kept.sort("block").filter(network="lte")
+    kept = results.blocks.kept.sort("block").filter(network="lte")
 
     def times(site, stack):
         own = kept.filter(site=site, stack=stack)["speed_index_ms"].to_numpy()
@@ -66,16 +66,16 @@ def test_a_timeout_counts_as_the_limit(contents):
 
 
 def test_one_timeout_proves_nothing_and_leaves_no_network_undetermined(tmp_path):
-    contents = run_of(tmp_path, {("startup/lte/2", "tcp"): "timeout"})
+    results = run_of(tmp_path, {("startup/lte/2", "tcp"): "timeout"})
     for stack in ("tcp+", "quic"):
-        found = gain_of(contents, "lte", stack)
+        found = gain_of(results, "lte", stack)
         assert found["timeouts"]["bound"] == "at most"
         assert found["gain"]["p"] > 0.05 and found["difference"]["p"] > 0.05
         assert found["verdict"] != "undetermined"
 
 
-def test_the_answer_says_how_many_did_not_come(contents):
-    said = answer_of(contents)
+def test_the_answer_says_how_many_did_not_come(results):
+    said = answer_of(results)
     assert (
         "Unfinished loads on lte: 1 of 6 with quic and 0 of 6 with tcp did not finish within 180 "
         "s (corrected p = 1); each counts as the limit (a longer one could only raise the gain); "
@@ -86,8 +86,8 @@ def test_the_answer_says_how_many_did_not_come(contents):
 
 def test_too_many_are_said_with_why_there_is_no_gain(tmp_path):
     late = {(f"dashboard/lte/{n}", "quic"): "timeout" for n in (1, 2)}
-    contents = run_of(tmp_path, late)
-    said = answer_of(contents)
+    results = run_of(tmp_path, late)
+    said = answer_of(results)
     assert (
         "On lte, the comparison of quic with tcp is undetermined: 2 of 6 loads did not finish"
         in said
@@ -115,31 +115,31 @@ def test_the_page_has_it_below_the_gains_collapsed(page):
     assert "<td>1 and 0 of 6</td>" in page[at:] and "<td>at least</td>" in page[at:]
 
 
-def test_below_each_gain_stands_what_it_counts(contents, page):
+def test_below_each_gain_stands_what_it_counts(results, page):
     table = page[page.index('id="gain"') : page.index("Where loads did not finish")]
-    assert table.count("unfinished: 1 and 0 of 6; at least this") == len(contents.metrics)
+    assert table.count("unfinished: 1 and 0 of 6; at least this") == len(results.metrics)
 
 
 def test_without_timeouts_there_is_none(tmp_path):
-    contents = run_of(tmp_path, {})
-    assert gain_of(contents, "lte", "quic")["timeouts"]["count"] == 0
-    assert timeouts_details(contents) == "" and "Unfinished" not in answer_of(contents)
+    results = run_of(tmp_path, {})
+    assert gain_of(results, "lte", "quic")["timeouts"]["count"] == 0
+    assert timeouts_details(results) == "" and "Unfinished" not in answer_of(results)
 
 
 def test_a_study_that_may_stop_has_counts_and_a_test_that_allows_for_looks(tmp_path):
     text = quickstart_against_tcp().replace("blocks = 3", "blocks = 8")
     text += "\n[stop]\nblocks_min = 6\n"
-    contents = read_run(tmp_path, {("startup/lte/2", "quic"): "timeout"}, text)
-    found = gain_of(contents, "lte", "quic")
+    results = read_run(tmp_path, {("startup/lte/2", "quic"): "timeout"}, text)
+    found = gain_of(results, "lte", "quic")
     assert found["timeouts"]["count"] == 1 and found["timeouts"]["p"] == 1
     assert found["gain"]["low"] is not None and found["difference"]["low"] is None
     assert (
         "1 of 16 with quic and 0 of 16 with tcp did not finish within 180 s (corrected p = 1); each"
-        in answer_of(contents)
+        in answer_of(results)
     )
 
 
-def test_its_keys_are_in_the_reference(contents):
+def test_its_keys_are_in_the_reference(results):
     reference = ROOT / "docs/reference/report.md"
     documented = set(re.findall(r"`(\w+)`", reference.read_text(encoding="utf-8")))
-    assert documented >= {"timeouts", *gain_of(contents, "lte", "quic")["timeouts"]}
+    assert documented >= {"timeouts", *gain_of(results, "lte", "quic")["timeouts"]}

@@ -58,7 +58,7 @@ def test_an_undetermined_difference_says_why():
 
 
 @pytest.fixture(scope="module")
-def contents(tmp_path_factory):
+def results(tmp_path_factory):
     """Its verdict is on Speed Index."""
     return read_run(tmp_path_factory.mktemp("run"), text=TWO_STACKS.replace(', "lte"', ""))
 
@@ -69,15 +69,15 @@ def of_paint(tmp_path_factory):
     return read_run(tmp_path_factory.mktemp("run"), text=text)
 
 
-def test_the_metric_of_the_verdict_is_explained_and_no_other(contents, of_paint):
-    assert "Largest Contentful Paint" not in why_section(contents)
-    assert "the average visible part came" in why_section(contents)
+def test_the_metric_of_the_verdict_is_explained_and_no_other(results, of_paint):
+    assert "Largest Contentful Paint" not in why_section(results)
+    assert "the average visible part came" in why_section(results)
     assert "On dsl, Largest Contentful Paint came" in why_section(of_paint)
     assert "visible part" not in why_section(of_paint)
     for metric in ("page_load_time_ms", "visual_complete_85_ms"):
-        plan = replace(contents.plan, primary_metric=metric)
-        gains = tuple(replace(each, p_holm=each.gain.p) for each in contents.gains)
-        assert why_section(replace(contents, plan=plan, gains=gains)) == ""
+        plan = replace(results.plan, primary_metric=metric)
+        gains = tuple(replace(each, p_holm=each.gain.p) for each in results.gains)
+        assert why_section(replace(results, plan=plan, gains=gains)) == ""
 
 
 def times(network, whole, **parts):
@@ -88,14 +88,14 @@ def times(network, whole, **parts):
     )  # fmt: skip
 
 
-def explained(contents, speed, paint=None, handshakes=(2.0, 2.0)):
+def explained(results, speed, paint=None, handshakes=(2.0, 2.0)):
     """The sentences of a study that called QUIC faster on `dsl`."""
     own, other = (pl.lit(count) for count in handshakes)
     counts = pl.when(pl.col("stack") == "quic").then(own).otherwise(other)
-    kept = contents.blocks.kept.with_columns(
+    kept = results.blocks.kept.with_columns(
         first_paint_handshakes=counts, largest_part_share=pl.lit(None, dtype=pl.Float64)
     )
-    changed = replace(contents, blocks=replace(contents.blocks, kept=kept))
+    changed = replace(results, blocks=replace(results.blocks, kept=kept))
     changed.__dict__["speeds"] = (speed,)
     changed.__dict__["first_paints"] = (paint,) if paint else ()
     return " ".join(explain_causes(changed)).replace(NO_BREAK, " ")
@@ -106,22 +106,22 @@ LESS, MORE = Estimate(-149.0, -160.0, -138.0), Estimate(30.0, 20.0, 40.0)
 
 
 def test_each_part_that_is_named_has_an_interval_that_excludes_zero_on_the_side_of_the_gain(
-    contents,
+    results,
 ):
     speed = times(
         "dsl", WHOLE,
         speed_index_connections_ms=LESS, speed_index_first_byte_ms=NONE,
         speed_index_bytes_ms=Estimate(-31.0, -40.0, -22.0), speed_index_rest_ms=MORE,
     )  # fmt: skip
-    assert explained(contents, speed) == (
+    assert explained(results, speed) == (
         "On dsl, the average visible part came 141 ms (122 to 160 ms) earlier with quic than with "
         "tcp: 149 ms (138 to 160 ms) less waiting for connections and 31 ms (22 to 40 ms) less "
         "waiting for bytes; the other parts took 39 ms back."
     )
-    assert explained(contents, times("dsl", NONE, speed_index_connections_ms=LESS)) == ""
-    assert explained(contents, times("dsl", MORE, speed_index_connections_ms=MORE)) == ""
-    assert explained(contents, times("dsl", WHOLE, speed_index_connections_ms=NONE)) == ""
-    assert explained(contents, times("lte", WHOLE, speed_index_connections_ms=LESS)) == ""
+    assert explained(results, times("dsl", NONE, speed_index_connections_ms=LESS)) == ""
+    assert explained(results, times("dsl", MORE, speed_index_connections_ms=MORE)) == ""
+    assert explained(results, times("dsl", WHOLE, speed_index_connections_ms=NONE)) == ""
+    assert explained(results, times("lte", WHOLE, speed_index_connections_ms=LESS)) == ""
 
 
 def test_the_headlines_comparison_is_explained_first(quickstart_contents):
@@ -156,21 +156,21 @@ def test_the_headlines_comparison_is_explained_first(quickstart_contents):
         ((9.0, 9.0), "both waited for 9 handshakes: quic's took"),
     ],
 )
-def test_handshakes_before_the_first_paint_are_counted_and_priced(contents, handshakes, said):
+def test_handshakes_before_the_first_paint_are_counted_and_priced(results, handshakes, said):
     nothing = times("dsl", NONE, speed_index_connections_ms=NONE)
     paint = times("dsl", WHOLE, first_paint_connections_ms=LESS)
-    assert explained(contents, nothing, paint, handshakes) == (
+    assert explained(results, nothing, paint, handshakes) == (
         f"On dsl, before the first paint, {said} 149 ms (138 to 160 ms) less, and it painted "
         "141 ms earlier."
     )
     inconclusive = times("dsl", WHOLE, first_paint_connections_ms=NONE)
-    assert explained(contents, nothing, inconclusive, handshakes) == ""
+    assert explained(results, nothing, inconclusive, handshakes) == ""
 
 
-def test_the_visible_part_of_a_site_is_said_with_what_brought_it(contents):
+def test_the_visible_part_of_a_site_is_said_with_what_brought_it(results):
     hero = pl.lit("https://a.example/pictures/hero.jpg?w=9\nhttps://a.example/x.png")
-    kept = contents.blocks.kept.with_columns(largest_part_of=hero, largest_part_share=pl.lit(0.98))
-    changed = replace(contents, blocks=replace(contents.blocks, kept=kept))
+    kept = results.blocks.kept.with_columns(largest_part_of=hero, largest_part_share=pl.lit(0.98))
+    changed = replace(results, blocks=replace(results.blocks, kept=kept))
     changed.__dict__["speeds"] = changed.__dict__["first_paints"] = ()
     said = " ".join(explain_causes(changed)).replace(NO_BREAK, " ")
     assert "of dashboard's picture, 98 % came at once through hero.jpg, " in said
@@ -179,24 +179,24 @@ def test_the_visible_part_of_a_site_is_said_with_what_brought_it(contents):
 
 def test_a_page_explains_the_first_comparison_in_full_and_one_more(tmp_path):
     text = TWO_STACKS.replace('"lte"]', '"lte", "mss"]')
-    contents = read_run(tmp_path, text=text)
-    of_page = why_section(contents)
-    assert len(explain_causes(contents)) == 3
+    results = read_run(tmp_path, text=text)
+    of_page = why_section(results)
+    assert len(explain_causes(results)) == 3
     assert of_page.count("<p>") == 2 and "mss" not in of_page
     assert of_page.count("came at once") == 2  # of both sites, on the first network
 
 
-def test_a_stack_that_is_faster_by_less_than_matters_is_explained_too(contents):
-    plan = replace(contents.plan, smallest_effect_of_interest=0.9)
-    changed = replace(contents, plan=plan)
+def test_a_stack_that_is_faster_by_less_than_matters_is_explained_too(results):
+    plan = replace(results.plan, smallest_effect_of_interest=0.9)
+    changed = replace(results, plan=plan)
     verdicts = {verdict_of(changed, gain) for gain in changed.gains}
     assert "faster, by less than matters" in verdicts
-    assert explain_causes(changed) == explain_causes(contents) != []
+    assert explain_causes(changed) == explain_causes(results) != []
 
 
 def test_a_study_that_may_stop_is_explained(tmp_path):
-    contents = read_run(tmp_path, text=TWO_STACKS + "stop = { }\n")
-    assert explain_causes(contents)
+    results = read_run(tmp_path, text=TWO_STACKS + "stop = { }\n")
+    assert explain_causes(results)
 
 
 def test_the_part_of_largest_contentful_paint_in_which_a_stack_that_is_faster_gains_is_named(
@@ -218,23 +218,23 @@ def test_a_part_that_goes_the_other_way_is_not_the_largest_of_a_difference(of_pa
     assert "the largest part of this is resource load duration" in said
 
 
-def test_where_nothing_is_claimed_no_part_of_largest_contentful_paint_is_named(contents):
-    gains = tuple(replace(gain, p_holm=0.2) for gain in contents.gains)
-    unclaimed = _with(contents, gains=gains, paints=contents.paints)
+def test_where_nothing_is_claimed_no_part_of_largest_contentful_paint_is_named(results):
+    gains = tuple(replace(gain, p_holm=0.2) for gain in results.gains)
+    unclaimed = _with(results, gains=gains, paints=results.paints)
     assert unclaimed.paints[0].whole.difference.excludes_zero
     assert why_section(unclaimed) == ""
 
 
-def test_a_run_that_was_broken_off_has_no_sentence_of_causes(contents):
+def test_a_run_that_was_broken_off_has_no_sentence_of_causes(results):
     split = Decomposition(Estimate(-40.0, -60.0, -20.0), {"loss": NOTHING}, NOTHING, NOTHING)
     splits = (NetworkSplit("dsl", "quic", "tcp", 70.0, split),)
-    whole = replace(contents, splits=splits)
+    whole = replace(results, splits=splits)
     assert explain_causes(whole) and ": −40" in why_section(whole)
     assert why_section(replace(whole, unfinished="5 of 6 loads are there")) == ""
 
 
-def _with(contents, paints, **fields):
+def _with(results, paints, **fields):
     """The same with other fields and other parts, which are computed once."""
-    changed = replace(contents, **fields)
+    changed = replace(results, **fields)
     changed.__dict__["paints"] = paints
     return changed

@@ -3,7 +3,7 @@ import pytest
 from sample_record import sample_navigation, sample_record
 from synthetic_run import metrics_of, write_run
 
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.load.trial import TrialResult
 from eyelevel.report.sections.outcomes import outcomes_section
 from eyelevel.run.block.attempts import with_retries
@@ -72,11 +72,11 @@ def test_attempts_that_failed_count_in_the_report(tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(synthetic_run, "record_of", record_of)
         write_run(tmp_path)
-    contents = read_contents(tmp_path, metrics_of)
-    assert contents.table.filter(pl.col("retried") > 0)["stack"].unique().to_list() == ["quic"]
+    results = read_results(tmp_path, metrics_of)
+    assert results.table.filter(pl.col("retried") > 0)["stack"].unique().to_list() == ["quic"]
     # Every load of one stack failed once: no chance, though each ended well.
-    assert contents.failure_rates.p < 0.001
-    section = outcomes_section(contents)
+    assert results.failure_rates.p < 0.001
+    section = outcomes_section(results)
     assert "(retried)" in section
     # Each is listed with its reason, like a load that stayed out.
-    assert section.count("<td>late packets</td>") == contents.table["retried"].sum() > 0
+    assert section.count("<td>late packets</td>") == results.table["retried"].sum() > 0

@@ -8,7 +8,7 @@ import pytest
 from copied_runs import URL, Run, copy_all, tree
 from faulty_bucket import FaultyBucket
 
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.base.errors import ExpectedError, StoreError
 from eyelevel.plan.plan_json import parse_plan_document
 from eyelevel.plan.trials import Site
@@ -146,7 +146,7 @@ def test_an_interrupted_fetch_leaves_whole_blocks_and_goes_on(run, bucket, out):
     there = {path.name for path in (out / "trials").iterdir()}
     assert [set(block) <= there for block in run.blocks] == [True] * 4 + [False] * 8
     with pytest.raises(ExpectedError):
-        read_contents(out)
+        read_results(out)
     bucket.read.clear()
     assert fetch_run(bucket, URL, out).blocks == 12
     assert len([name for name in bucket.read if name.startswith("blocks/")]) == 8

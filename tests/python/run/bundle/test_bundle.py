@@ -9,7 +9,7 @@ import pytest
 from synthetic_fleet import fleet_run, write_machine_document
 from synthetic_run import metrics_of, write_run
 
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.base.errors import PlanError, StoreError
 from eyelevel.run.bundle import bundle as bundle_inputs
 from eyelevel.run.bundle.bundle import RunInputs, locks, write_bundle
@@ -40,7 +40,7 @@ def test_what_is_packed_is_there_again_with_its_plan(run, tmp_path):
     assert list_committed(found.run) == list_committed(directory)
     assert [Path(site).read_bytes() for site in found.plan.sites] == [b"startup", b"dashboard"]
     assert [stack.name for stack in found.plan.stacks] == ["tcp", "tcp+", "quic"]
-    both = [read_contents(each, metrics_of).gains for each in (directory, found.run)]
+    both = [read_results(each, metrics_of).gains for each in (directory, found.run)]
     assert both[0] == both[1]
 
 
@@ -48,14 +48,14 @@ def test_the_machines_of_a_run_come_with_it_and_their_loads_keep_their_class(tmp
     directory = tmp_path / "fleet"
     fleet_run(directory, ["a", "b", "c"], blocks=2)
     write_machine_document(directory, "c", **{"class": 2}, reason="its kernel is another")
-    before = read_contents(directory, metrics_of)
+    before = read_results(directory, metrics_of)
     sites = {}
     for site in read_document(directory, PLAN_FILE)["sites"]:
         path = tmp_path / f"{site['name']}.wacz"
         path.write_bytes(site["name"].encode())
         sites[site["name"]] = RecordedSite(site["name"], path, site["digest"])
     write_bundle(directory, RunInputs(sites, {}), tmp_path / "run.zip")
-    found = read_contents(open_bundle(tmp_path / "run.zip", tmp_path / "there").run, metrics_of)
+    found = read_results(open_bundle(tmp_path / "run.zip", tmp_path / "there").run, metrics_of)
     assert [row.machine_class for row in found.machines] == ["1", "1", "2"]
     assert found.machines == before.machines and found.gains == before.gains
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from eyelevel.analysis.decisions import horizon_of
 from eyelevel.analysis.formats import format_interval, format_percent
 from eyelevel.analysis.gains.sequential import sequential_gains
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.cli.run import run as command
 from eyelevel.plan.presets import preset_text
 from eyelevel.run.study.loop import RunResult
@@ -39,9 +39,9 @@ def many(tmp_path_factory):
 def test_what_is_shown_is_the_confidence_sequence_over_all_comparisons(many):
     directory, plan = many
     said = live_effects(plan, directory, peek=True)()
-    contents = read_contents(directory, metrics_of)
-    kept = contents.blocks.kept
-    asked = (contents.comparisons, contents.networks, contents.sites)
+    results = read_results(directory, metrics_of)
+    kept = results.blocks.kept
+    asked = (results.comparisons, results.networks, results.sites)
     sequence = sequential_gains(kept, plan.primary_metric, *asked, horizon_of(plan))
     assert len(sequence) > 1
     for gain in sequence:

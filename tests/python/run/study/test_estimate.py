@@ -11,7 +11,7 @@ from eyelevel.analysis.gate import evaluate
 from eyelevel.analysis.stats.quantile_gain import blocks_to_part, one_block_error_at_most
 from eyelevel.analysis.stats.sequential import Horizon
 from eyelevel.analysis.stats.stopping_rule import Rule, run_studies
-from eyelevel.analysis.study import read_contents
+from eyelevel.analysis.study import read_results
 from eyelevel.base.errors import PlanError
 from eyelevel.cli.results.gate import read_conditions
 from eyelevel.plan.file.parse import parse_plan
@@ -188,8 +188,8 @@ def test_a_gate_like_an_earlier_run_has_the_error_that_its_network_shares(sites,
     write_run(tmp_path, text=text, noise=0.1)
     plan = plan_of(text)
     (asked,) = conditions = read_conditions(["quic.speed_index worse than tcp by 5% on dsl"], plan)
-    contents = read_contents(tmp_path)
-    (verdict,) = evaluate(conditions, contents)
+    results = read_results(tmp_path)
+    (verdict,) = evaluate(conditions, results)
     seen = verdict.estimate
     assert seen.degrees_of_freedom == 5, "two of them are the third stack's"
     error = one_block_error_at_most(seen)

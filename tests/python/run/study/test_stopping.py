@@ -58,9 +58,9 @@ def test_no_block_begins_that_would_end_after_the_budget(limit_s, repetitions, t
     stop = json.loads(stop_of(tmp_path))
     assert set(stop["networks"].values()) == {repetitions} and stop["repetition"] == repetitions
     assert f"the time budget ended the loads after {repetitions} of 40 blocks" in result.stopped
-    contents = study.contents(tmp_path)
-    assert contents.unfinished == "" and contents.trials_planned == len(study.loaded)
-    assert "the time budget ended" in dict(warnings(contents))["The study stopped early."]
+    results = study.results(tmp_path)
+    assert results.unfinished == "" and results.trials_planned == len(study.loaded)
+    assert "the time budget ended" in dict(warnings(results))["The study stopped early."]
 
 
 def test_a_resumed_run_has_a_budget_of_its_own_and_ends_like_one_without(whole, tmp_path):
@@ -90,30 +90,30 @@ def test_totals_and_the_time_left_are_of_what_is_still_to_come(whole):
 
 
 def test_the_report_has_each_comparison_as_its_last_look_saw_it(whole):
-    contents = whole.study.contents(whole.directory)
+    results = whole.study.results(whole.directory)
     stop = json.loads(stop_of(whole.directory))
-    assert contents.table.height == contents.trials_planned == len(whole.study.loaded)
-    assert contents.foreign == 0
-    gains = {gain.network: gain for gain in contents.gains if gain.metric == "speed_index_ms"}
+    assert results.table.height == results.trials_planned == len(whole.study.loaded)
+    assert results.foreign == 0
+    gains = {gain.network: gain for gain in results.gains if gain.metric == "speed_index_ms"}
     for each in stop["comparisons"]:
         gain = gains[each["network"]]
         assert gain.gain.n == each["repetition"] == gain.slow_loads.pairs
         assert gain.gain.high - gain.gain.low == each["width"]
-    found = dict(warnings(contents))
+    found = dict(warnings(results))
     assert found["The study stopped early."].startswith(stop["reason"])
     assert "The run is not complete." not in found and "Undecided." not in found
-    assert answers(contents)[0].head == "On dsl, quic was faster than tcp"
+    assert answers(results)[0].head == "On dsl, quic was faster than tcp"
 
 
 def test_a_report_that_differs_from_the_look_that_stopped_the_run_says_so(whole, tmp_path):
     """As where a third machine shows later that one of the two before is the odd one."""
     head = "The study was stopped by other numbers than these."
-    assert head not in dict(warnings(whole.study.contents(whole.directory)))
+    assert head not in dict(warnings(whole.study.results(whole.directory)))
     shutil.copytree(whole.directory, tmp_path / "run")
     stop = json.loads(stop_of(whole.directory))
     stop["comparisons"][0]["width"] *= 1.2
     (tmp_path / "run" / STOP_FILE).write_text(json.dumps(stop))
-    text = dict(warnings(whole.study.contents(tmp_path / "run")))[head]
+    text = dict(warnings(whole.study.results(tmp_path / "run")))[head]
     assert text.startswith("quic against tcp on dsl was decided with an interval")
     assert "on lte" not in text and "a machine was found to differ later" in text
 
@@ -142,11 +142,11 @@ def test_looks_that_come_late_are_taken_in_their_order_and_what_lies_beyond_does
     result = study.run(tmp_path)
     assert stop_of(tmp_path) == stop_of(whole.directory)
     assert (result.done, result.total) == (whole.result.done, whole.result.total)
-    contents, expected = (
-        each.contents(where) for each, where in ((study, tmp_path), (whole.study, whole.directory))
+    results, expected = (
+        each.results(where) for each, where in ((study, tmp_path), (whole.study, whole.directory))
     )
-    assert contents.table.height == expected.table.height < len(list_committed(tmp_path)) == 160
-    assert contents.foreign == 0 and contents.gains == expected.gains
+    assert results.table.height == expected.table.height < len(list_committed(tmp_path)) == 160
+    assert results.foreign == 0 and results.gains == expected.gains
 
 
 def test_what_is_said_of_an_open_comparison_is_the_same_whenever_one_looks(tmp_path):
@@ -181,7 +181,7 @@ def test_each_look_judges_the_loads_by_those_up_to_it(tmp_path, monkeypatch):
     ends = json.loads(stop_of(tmp_path / "now"))["networks"]
     assert ends["dsl"] < 12 < ends["lte"]
     found, again = (
-        each.contents(tmp_path / where) for each, where in ((now, "now"), (late, "late"))
+        each.results(tmp_path / where) for each, where in ((now, "now"), (late, "late"))
     )
     assert found.gains == again.gains
     counts = {g.network: g.gain.n for g in found.gains if g.metric == "speed_index_ms"}
@@ -213,7 +213,7 @@ def test_labs_side_by_side_and_how_fast_the_machine_is_change_nothing(
     beyond = [each for each in study.loaded if each.hash not in expected]
     assert expected <= hashes and all(each.repetition > ends[each.network] for each in beyond)
     assert (result.done, result.total) == (whole.result.done, whole.result.total)
-    found, counted = study.contents(tmp_path), whole.study.contents(whole.directory)
+    found, counted = study.results(tmp_path), whole.study.results(whole.directory)
     assert found.gains == counted.gains and found.table.height == counted.table.height
 
 
@@ -223,11 +223,11 @@ def test_a_timeout_ends_no_network(tmp_path):
     stop = json.loads(stop_of(tmp_path))
     assert list(stop["networks"]) == ["lte"] and stop["repetition"] is None
     assert {each["network"]: each["state"] for each in stop["comparisons"]}["dsl"] == "open"
-    contents = study.contents(tmp_path)
-    found = dict(warnings(contents))
+    results = study.results(tmp_path)
+    found = dict(warnings(results))
     assert "Part of the study stopped early." in found
     assert "The run is not complete." not in found
-    assert contents.trials_planned == 2 * (40 + stop["networks"]["lte"])
+    assert results.trials_planned == 2 * (40 + stop["networks"]["lte"])
 
 
 def test_a_comparison_that_is_decided_before_its_network_keeps_its_own_blocks(tmp_path):
@@ -238,7 +238,7 @@ def test_a_comparison_that_is_decided_before_its_network_keeps_its_own_blocks(tm
     since = {(each["network"], each["stack"]): each["repetition"] for each in stop["comparisons"]}
     ends = stop["networks"]
     assert since["dsl", "quic"] < since["dsl", "tcp+"] == ends["dsl"]
-    gains = study.contents(tmp_path).gains
+    gains = study.results(tmp_path).gains
     counts = {
         gain.stack: gain.gain.n
         for gain in gains
@@ -256,4 +256,4 @@ def test_one_stack_has_nothing_to_decide(tmp_path):
 def test_a_study_in_which_nothing_is_decided_has_no_file(tmp_path):
     study = SyntheticStudy(TEXT.replace("blocks = 40", "blocks = 6"))
     assert study.run(tmp_path).stopped == "" and not (tmp_path / STOP_FILE).exists()
-    assert study.contents(tmp_path).stopped is None
+    assert study.results(tmp_path).stopped is None
