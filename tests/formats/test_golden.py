@@ -25,7 +25,7 @@ from eyelevel.store.schema import Host, Navigation, Record, TrialKey
 
 GOLDEN = ROOT / "vectors" / "golden"
 RUN = GOLDEN / "run"
-SITE_SHA256 = "36bab4a2c1e2643cac1f5064d4a4fce23d3d65e7c7aadb3db612ce2cc9ae9b5e"
+SITE_SHA256 = "17026f1a466bb10698db1fe29a6e0b2272753717e739495578c0fb24dcb588ed"
 TRACE_SHA256 = "0f9466ceaf3b4c0ccd2a06d260a2d6d249181123cdb8e1ea921a7f6e6bae0fc1"
 
 MIXED_BYTES = (1272, 0.292453)
