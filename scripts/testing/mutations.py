@@ -138,8 +138,8 @@ def main() -> int:
     built = [mutation for mutation in chosen if mutation.get("binary")]
     if built:
         build_binary()
-        for mutation in built:
-            passes_unchanged(mutation["test"])  # before a mutated binary takes the place
+    for mutation in chosen:  # before anything is mutated, so that the tree is built once for all
+        passes_unchanged(mutation["test"])
     # What needs the unmutated binary comes before what replaces it.
     for number, mutation in enumerate(sorted(chosen, key=lambda each: bool(each.get("binary"))), 1):
         began = time.monotonic()
