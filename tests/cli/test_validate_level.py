@@ -20,6 +20,8 @@ from eyelevel.plan.stack_presets import STACKS_BY_NAME
 COMMAND = (sys.executable, "-m", "eyelevel.cli.main")
 LABELS = {"connection_type": "4g", "priorities": "image u=3 x60", "cipher": "AES, X25519"}
 APART_BY_NATURE = {"bulk on far": ("connect_ms", 402.0, 202.0),
+                   "page on far": ("page_connect_ms", 402.0, 202.0),
+                   "page on slow": ("page_connect_ms", 526.0, 264.0),
                    "loss at the tail": ("repair_ms", 460.0, 250.0)}  # fmt: skip
 
 
@@ -48,7 +50,7 @@ def test_what_is_kept_is_read_and_fits_where_there_is_no_terminal() -> None:
     keep()
     done = run_command("validate", "level")
     assert done.returncode == 0 and "run 1/" not in done.stderr
-    assert done.stdout.startswith("tcp+ and quic are level: of 64 rows none unequal, none unknown")
+    assert done.stdout.startswith("tcp+ and quic are level: of 66 rows none unequal, none unknown")
     *lines, where = done.stdout.splitlines()
     assert max(map(len, lines)) <= 80
     word, _, file = where.partition(": ")
@@ -70,14 +72,14 @@ def test_an_unequal_row_is_told_first_and_in_the_status_and_json_has_every_row()
     done = run_command("validate", "level")
     assert done.returncode == 1
     said = " ".join(done.stdout.split())
-    assert said.startswith("tcp+ and quic are not level: of 64 rows 2 unequal (unsent bytes), none")
+    assert said.startswith("tcp+ and quic are not level: of 66 rows 2 unequal (unsent bytes), none")
     for_machines = run_command("validate", "level", "--json")
     assert for_machines.returncode == 1
     found = json.loads(for_machines.stdout)
     assert [row["aspect"] for row in found["rows"] if row["word"] == "unequal"] == (
         ["unsent bytes"] * 2
     )
-    assert len(found["rows"]) == 64 and found["complete"]
+    assert len(found["rows"]) == 66 and found["complete"]
 
 
 def test_the_level_is_a_page_and_that_is_the_last_line(tmp_path) -> None:
@@ -85,7 +87,7 @@ def test_the_level_is_a_page_and_that_is_the_last_line(tmp_path) -> None:
     page = tmp_path / "level.html"
     done = run_command("validate", "level", "--page", str(page))
     assert done.returncode == 1 and done.stdout.splitlines()[-1] == f"page: {page}"
-    assert "tcp+ and quic are not level: of 64 rows 2 unequal" in page.read_text("utf-8")
+    assert "tcp+ and quic are not level: of 66 rows 2 unequal" in page.read_text("utf-8")
 
 
 def test_a_reader_who_closes_early_has_the_page(tmp_path) -> None:
@@ -150,5 +152,5 @@ def test_a_plans_ways_to_its_origins_are_no_part_of_the_level_and_it_says_so(tmp
         done = run_command("validate", "level", "--plan", str(plan))
         assert done.returncode == 0, done.stderr
         # What was measured of the same stacks without is what is read.
-        assert done.stdout.startswith("tcp+ and quic are level: of 64 rows none unequal")
+        assert done.stdout.startswith("tcp+ and quic are level: of 66 rows none unequal")
         assert ("measured without the plan's `origin_rtt`" in done.stderr) == is_told

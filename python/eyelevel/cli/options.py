@@ -130,7 +130,7 @@ def _option(name: str, default: object, about: About) -> object:
     return Annotated[str | None, typer.Option(flag, help=help_text)]
 
 
-def _kind(annotation: object) -> tuple[object, tuple[object, object] | None]:
+def _kind(annotation: object) -> tuple[object, tuple[float, float] | None]:
     """Return the type without metadata and None, and its (minimum, maximum) if it has both."""
     low = high = None
     while get_origin(annotation) in (Annotated, Union, UnionType):
@@ -138,7 +138,9 @@ def _kind(annotation: object) -> tuple[object, tuple[object, object] | None]:
             low = metadata.ge if isinstance(metadata, Ge) else low
             high = metadata.le if isinstance(metadata, Le) else high
         annotation = get_args(annotation)[0]
-    return annotation, None if low is None or high is None else (low, high)
+    if isinstance(low, int | float) and isinstance(high, int | float):
+        return annotation, (low, high)
+    return annotation, None
 
 
 def _browser_of(given: JsonMapping) -> Browser:

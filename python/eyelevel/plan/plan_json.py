@@ -189,8 +189,9 @@ def _mistakes(plan: Plan) -> Iterator[tuple[str, str]]:
     if refused := plan.browser.refusal():
         yield f"browser.{refused[0]}", refused[1]
     for place, stack in enumerate(stacks):
-        if why := stack.refusal() or plan.browser_of(stack.name).find_refused_stack(stack):
-            yield f"stacks.{place}", why
+        refusal = stack.refusal() or plan.browser_of(stack.name).find_refused_stack(stack)
+        if refusal:
+            yield f"stacks.{place}", refusal
     for place, site in enumerate(plan.sites):
         if not site.isprintable():
             yield f"sites.{place}", "its name has a character that none can have"

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,21 @@ from pages import image
 from repository import ROOT
 from small_site import CAPITAL_BYTES, PAGE_URL, QUERIES, Answer, pack_answers, pack_small_site
 
+from eyelevel.base.errors import LabError
 from eyelevel.browser.chromium.request_scheduling import read_network_log, request_scheduling
-from eyelevel.calibration.measuring.runs import write_generated_page
+from eyelevel.calibration.level.classes import SCENARIOS_BY_NAME, Scenario
+from eyelevel.calibration.measuring.runs import (
+    Recordings,
+    RunError,
+    run_scenario,
+    try_transfer,
+    write_generated_page,
+)
+from eyelevel.load.external_server import with_server
 from eyelevel.load.trial import TrialResult, run_trial
 from eyelevel.plan.file.parse import parse_plan
+from eyelevel.plan.stack_presets import STACKS_BY_NAME
+from eyelevel.plan.stacks import ExternalServer, Stack
 from eyelevel.plan.trials import Site, expand
 from eyelevel.run.block.attempts import RETRIES_MAX, with_retries
 from eyelevel.sites.recorded import open_site
@@ -246,3 +258,29 @@ def test_a_program_outside_of_the_system_wants_its_path(queries_site: Path, labs
     record = outcome(queries_site, "tcp+", [str(Path(sys.executable).with_name("nobody"))])
     assert "cannot run" in record["outcome_detail"]
     assert "`paths`" in record["outcome_detail"]
+
+
+def test_the_levels_transfers_are_the_external_servers(labs: None) -> None:
+    server = ExternalServer(command=("/bin/false",), protocols=("h3",))
+    stack = with_server(STACKS_BY_NAME["quic"], "theirs", server)
+    with pytest.raises(LabError, match="the server `/bin/false` ended by itself"):
+        try_transfer(stack)
+
+
+@pytest.mark.full
+def test_the_path_shows_the_traits_of_caddy(tmp_path: Path, labs: None) -> None:
+    """Its first packets have 1,280 bytes, and an urgent response does not wait for the others."""
+    server = ExternalServer(command=tuple(command_of("caddy", "caddy")), protocols=("h3",))
+    caddy = with_server(STACKS_BY_NAME["quic"], "caddy", server)
+    bulk, late = (SCENARIOS_BY_NAME[name] for name in ("bulk on far", "late on slow"))
+    recordings = Recordings.write(tmp_path, {bulk.body_bytes, late.body_bytes})
+
+    def measure(scenario: Scenario, stack: Stack) -> dict:
+        for seed in range(RETRIES_MAX):
+            with suppress(RunError):
+                return run_scenario(scenario, stack, recordings, seed)
+        pytest.skip("the machine is too busy for every try")
+
+    assert measure(bulk, caddy)["tickets"] >= 1
+    level = measure(late, STACKS_BY_NAME["quic"])["late_bytes"]
+    assert measure(late, caddy)["late_bytes"] < level / 2

@@ -379,6 +379,19 @@ _OF_HANDSHAKE: tuple[Aspect, ...] = (
         ),
     ),
     Aspect(
+        "handshake in the browser",
+        what="the same, of the page's own connection",
+        measure=Measure(
+            "page_connect_ms",
+            PAGES,
+            "ms",
+            "record",
+            margin=25.0,
+            bound=Bound("inherent", -262.0, -200.0),
+            because="one round trip less, RFC 9001 4.1",
+        ),
+    ),
+    Aspect(
         "certificate chain",
         _chain,
         ("certificate_key", "certificate_chain_bytes", "certificate_compression"),

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eyelevel.analysis.pathlog import Arrivals
 from eyelevel.base.json_types import JsonMapping
@@ -48,7 +49,10 @@ class Scheduled:
 def page_values(
     record: Record, scheduled: Scheduled, down: Arrivals, up: Arrivals
 ) -> dict[str, Value]:
-    """Return the values by name, without those that this load lacks."""
+    """Return the values by name, without those that this load lacks.
+
+    A load of an external server has neither requests nor connections from its server.
+    """
     low = [waited.held_ms for waited in scheduled.waited if waited.may_be_held]
     high = [waited.held_ms for waited in scheduled.waited if not waited.may_be_held]
     requests = sorted(record["requests"], key=lambda request: request["at_ns"])
@@ -56,9 +60,15 @@ def page_values(
     # Requests to the other host wait for its handshake, which is an aspect of its own.
     paths = [_path(request) for request in requests if urlsplit(request["url"]).netloc == HOST]
     used = {request["connection"] for request in requests}
-    values: dict[str, Value | None] = {
+    counts: dict[str, Value] = {
         "connections": float(len(connections)),
         "unused_connections": float(len(connections) - len(used)),
+        "resumed": float(
+            sum(bool(connection["in_force"]["resumed"]) for connection in connections)
+        ),
+    }
+    values: dict[str, Value | None] = {
+        **(counts if connections else {}),
         "order_share": order_share(paths),
         "late_script_place": late_script_place(paths),
         "priorities": priorities(requests),
@@ -69,6 +79,7 @@ def page_values(
         "in_flight_max": float(scheduled.in_flight_max),
         "connection_type": record["browser"]["effective_connection_type"],
         "first_byte_ms": _first_byte_ms(record["objects"]),
+        "page_connect_ms": _page_connect_ms(record["objects"]),
         "ecn_share_down": down.capable_share,
         "ecn_share_up": up.capable_share,
         "head_bytes_down": _sum(connections, "response_head_bytes", "encoder_sent_bytes"),
@@ -84,9 +95,6 @@ def page_values(
         "packet_bytes": _most_common(down.wire_bytes),
         "handshake_bytes": _handshake_bytes(requests, connections),
         "cipher": _ciphers(connections),
-        "resumed": float(
-            sum(bool(connection["in_force"]["resumed"]) for connection in connections)
-        ),
         "server_ms": _server_ms(requests),
     }
     return {name: value for name, value in values.items() if value is not None}
@@ -129,6 +137,15 @@ def priorities(requests: Sequence[JsonMapping]) -> str | None:
     return "; ".join(
         f"{kind} {priority or 'default'} x{count}" for (kind, priority), count in ordered
     )
+
+
+def _page_connect_ms(objects: Sequence[JsonMapping]) -> float | None:
+    """Return the handshake's time of the page's own connection, TLS included, in the browser."""
+    page = next((item for item in objects if item["resource_type"] == "Document"), None)
+    if page is None or page["connect_ms"] is None:
+        return None
+    began_ms, ended_ms = page["connect_ms"]
+    return float(ended_ms - began_ms)
 
 
 def _first_byte_ms(objects: Sequence[JsonMapping]) -> float | None:
@@ -182,7 +199,7 @@ def _ack_delay_ms_max(down: Arrivals, up: Arrivals) -> float | None:
     return float((went_ns[following[answered]] - came_ns[answered]).max()) / 1e6
 
 
-def _most_common(sizes: object) -> float | None:
+def _most_common(sizes: NDArray[np.int64]) -> float | None:
     if not len(sizes):
         return None
     values, counts = np.unique(sizes, return_counts=True)
@@ -235,7 +252,10 @@ LIMITED = {
 def bulk_values(
     report: JsonMapping, in_force: JsonMapping, down: Arrivals, rtt_ms: float
 ) -> dict[str, Value]:
-    """Return the values by name, without those that this transfer lacks."""
+    """Return the values by name, without those that this transfer lacks.
+
+    `in_force`: our server's report on the connection; empty for an external server.
+    """
     values: dict[str, Value] = {
         "connect_ms": float(report["connect_ms"]),
         "tickets": float(report["tickets"]),
@@ -245,8 +265,8 @@ def bulk_values(
     if (share := down.capable_share) is not None:
         values["ecn_share_down"] = share
     for value, name in LIMITED.items():
-        if in_force[name] is not None:
-            values[value] = float(in_force[name])
+        if (limited_ms := in_force.get(name)) is not None:
+            values[value] = float(limited_ms)
     flight = first_flight(down, rtt_ms)
     if flight is not None:
         values["first_flight_packets"] = float(len(flight))
@@ -254,13 +274,27 @@ def bulk_values(
     return values
 
 
-def late_values(report: JsonMapping, request: JsonMapping, down: Arrivals) -> dict[str, Value]:
+def reported_arrival_ns(request: JsonMapping) -> int:
+    """Return when a request had arrived, by our server's event."""
+    return int(request["at_ns"] - request["server_us"] * 1000)
+
+
+def seen_arrival_ns(report: JsonMapping, up: Arrivals) -> int | None:
+    """Return when the urgent request arrived at a server, by the path's log alone.
+
+    It is the first packet with data that the client sent after the call; None if there is none.
+    """
+    data = up.wire_bytes >= _DATA_PACKET_BYTES_MIN
+    sent = np.flatnonzero(data & (up.at_ns >= report["asked_ns"]) & (up.released_ns > 0))
+    return int(up.released_ns[sent[0]]) if len(sent) else None
+
+
+def late_values(report: JsonMapping, came_ns: int, down: Arrivals) -> dict[str, Value]:
     """Return the values of an urgent request during a transfer: `late_bytes` and `late_ms`.
 
-    The bytes are those that left the server between the request's arrival and the packet with its
-    first byte, the time is from the request to that byte. `request`: the server's event.
+    The bytes are those that left the server between the request's arrival (`came_ns`) and the
+    packet with its first byte, the time is from the request to that byte.
     """
-    came_ns = request["at_ns"] - request["server_us"] * 1000
     read = np.flatnonzero((down.released_ns > 0) & (down.released_ns <= report["first_byte_ns"]))
     if not len(read):
         return {}
@@ -296,9 +330,13 @@ def packet_to_lose(down: Arrivals, kind: str, rtt_ms: float) -> int | None:
     last full one are not part of the response.
     """
     data = np.flatnonzero(down.wire_bytes >= _DATA_PACKET_BYTES_MIN)
-    full = data[down.wire_bytes[data] >= FULL_PACKET_BYTES_MIN]
-    if not len(full):
+    sizes = down.wire_bytes[data]
+    common = _most_common(sizes[sizes >= DATAGRAM_BYTES_MIN])
+    if common is None:
         return None
+    # A larger packet than the common one may be a probe of the path's MTU.
+    is_full = sizes >= FULL_PACKET_BYTES_MIN if common >= FULL_PACKET_BYTES_MIN else sizes == common
+    full = data[is_full]
     if kind == "middle":
         return int(full[len(full) // 2])
     late_ms = (down.at_ns[data] - down.at_ns[full[-1]]) / 1e6
@@ -306,7 +344,10 @@ def packet_to_lose(down: Arrivals, kind: str, rtt_ms: float) -> int | None:
 
 
 FULL_PACKET_BYTES_MIN = 1400
-"""The least bytes of a full packet, which has 1500 over TCP and 1480 over QUIC."""
+"""The least bytes of a full packet, which has 1500 over TCP and 1480 over our QUIC; other servers
+begin with smaller ones, such as quic-go with 1280."""
+DATAGRAM_BYTES_MIN = 1200
+"""The size of a datagram that every path of QUIC carries (RFC 9000 14)."""
 
 
 def is_intended_loss(down: Arrivals, kind: str, rtt_ms: float) -> bool:

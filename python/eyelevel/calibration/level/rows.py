@@ -73,7 +73,9 @@ class Row:
 
     def as_json(self) -> JsonObject:
         """Return the JSON of a level (docs/reference/level.md)."""
-        effect = self.effect_ms and {name: ms.as_json() for name, ms in self.effect_ms.items()}
+        effect = None
+        if self.effect_ms is not None:
+            effect = {name: ms.as_json() for name, ms in self.effect_ms.items()}
         return {**asdict(self), "difference": self.difference.as_json(), "effect_ms": effect}
 
 

@@ -19,7 +19,7 @@ from eyelevel.browser.chromium.request_scheduling import (
     read_network_log,
     request_scheduling,
 )
-from eyelevel.calibration.level.classes import Scenario, Value
+from eyelevel.calibration.level.classes import FAR, Scenario, Value
 from eyelevel.calibration.level.generated_page import ADDRESSES, HOST, URL, Item, items
 from eyelevel.calibration.level.page_values import (
     Scheduled,
@@ -30,6 +30,8 @@ from eyelevel.calibration.level.page_values import (
     packet_to_lose,
     page_values,
     repair_values,
+    reported_arrival_ns,
+    seen_arrival_ns,
     unsent_bytes_max,
 )
 from eyelevel.calibration.validation.bulk import LATE_URL, bulk_site, transfer_with_report
@@ -56,6 +58,7 @@ LATE_BYTES = 1000
 LATE_AFTER_BYTES = 60_000
 """The bytes before the urgent request: the window is open by then, and the kernel's buffers have
 grown."""
+TRIED_BYTES = 20_000
 MOVED = {"speed_index_ms": "Speed Index", "page_load_time_ms": "load time"}
 """The metrics that an aspect may change."""
 TRIES = 4
@@ -92,12 +95,21 @@ def run_scenario(
         return _page(scenario, stack, recordings, seed)
     if scenario.kind == "bulk":
         network, size = scenario.network, scenario.body_bytes
-        transfer_, down, summary = _transfer(network, stack, recordings, size, seed)
-        in_force = summary.connections[-1]["in_force"]
+        transfer_, (down, _), summary = _transfer(network, stack, recordings, size, seed)
+        in_force = summary.connections[-1]["in_force"] if stack.is_ours else {}
         return bulk_values(transfer_, in_force, down, network.rtt_ms_min)
     if scenario.kind == "late":
         return _late(scenario, stack, recordings, seed)
     return _repair(scenario, stack, recordings, seed)
+
+
+def try_transfer(stack: Stack) -> None:
+    """Transfer a small body once. Raises LabError if it does not come whole."""
+    with temporary_folder("level") as folder:
+        recordings = Recordings.write(folder, {TRIED_BYTES})
+        transfer_, _, _ = _transfer(FAR, stack, recordings, TRIED_BYTES, 1)
+    if not transfer_["complete"]:
+        raise LabError(f"{stack.name} did not send a body of {TRIED_BYTES:,} bytes whole")
 
 
 def _page(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -> dict[str, Value]:
@@ -142,13 +154,17 @@ def _late(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -
     if not stack.schedules_responses:
         return {}  # one response per connection at a time: none is sent before another
     late = (LATE_URL, LATE_AFTER_BYTES)
-    transfer_, down, summary = _transfer(
+    transfer_, (down, up), summary = _transfer(
         scenario.network, stack, recordings, scenario.body_bytes, seed, late=late
     )
-    request = next((request for request in summary.requests if request["url"] == LATE_URL), None)
-    if request is None:
+    if stack.is_ours:
+        requests = (request for request in summary.requests if request["url"] == LATE_URL)
+        came_ns = next(map(reported_arrival_ns, requests), None)
+    else:
+        came_ns = seen_arrival_ns(transfer_["late"], up)
+    if came_ns is None:
         raise RunError(f"{scenario.name}: the servers saw no urgent request; run it again")
-    values = late_values(transfer_["late"], request, down)
+    values = late_values(transfer_["late"], came_ns, down)
     unsent = unsent_bytes_max(summary.connections)
     return values if unsent is None else {**values, "unsent_bytes_max": unsent}
 
@@ -159,13 +175,13 @@ def _repair(
     """Compare a transfer that loses one packet with a lossless one, which selects the packet."""
     network, size = scenario.network, scenario.body_bytes
     rtt_ms = network.rtt_ms_min
-    whole, seen, _ = _transfer(network, stack, recordings, size, seed)
+    whole, (seen, _), _ = _transfer(network, stack, recordings, size, seed)
     # A handshake may take a packet more or less, and then another packet is lost.
     for _ in range(TRIES):
         lost = packet_to_lose(seen, scenario.kind, rtt_ms)
         if lost is None:
             break
-        broken, with_loss, _ = _transfer(network, stack, recordings, size, seed, lost)
+        broken, (with_loss, _), _ = _transfer(network, stack, recordings, size, seed, lost)
         if is_intended_loss(with_loss, scenario.kind, rtt_ms) and broken["complete"]:
             return repair_values(whole, broken)
         if not len(with_loss.dropped):
@@ -184,7 +200,7 @@ def _transfer(
     seed: int,
     lost: int | None = None,
     late: tuple[str, int] | None = None,
-) -> tuple[JsonObject, Arrivals, LabSummary]:
+) -> tuple[JsonObject, tuple[Arrivals, Arrivals], LabSummary]:
     path = lab_path(network)
     if lost is not None:
         stage = {"stage": "recorded_loss", "positions": [lost]}
@@ -205,12 +221,13 @@ def _transfer(
             duration_ms=DURATION_MS,
             logs=folder,
             late=late,
+            served_by=None if stack.is_ours else stack,
         )
         host = before.until(HostSample.take(time.monotonic()))
         if summary.path and (reason := find_starvation(summary.path, host, network.rtt_ms_min)):
             raise RunError(f"starved: {reason}; run it again when the machine is quiet")
-        down, _ = _logs(folder)
-    return transfer_, down, summary
+        logs = _logs(folder)
+    return transfer_, logs, summary
 
 
 def _logs(folder: Path) -> tuple[Arrivals, Arrivals]:

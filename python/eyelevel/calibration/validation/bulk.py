@@ -13,6 +13,7 @@ from eyelevel.base.errors import LabError
 from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.lab.binary import find_binary
 from eyelevel.lab.client import Lab, LabConfig, LabSummary, find_lost_outside
+from eyelevel.load.external_server import start_served_lab
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.networks.network import Network, lab_path
 from eyelevel.plan.stacks import Stack
@@ -140,17 +141,20 @@ def transfer_with_report(
     logs: Path,
     warm_up: bool = False,
     late: tuple[str, int] | None = None,
+    served_by: Stack | None = None,
 ) -> tuple[JsonObject, LabSummary]:
     """Transfer over any path and stack, and return the client's report and the lab's summary.
 
-    The summary has at least one connection. The path's logs are in the folder `logs`. `late`: the
-    URL that is requested urgently after this many bytes of the body.
+    The path's logs are in the folder `logs`. `late`: the URL that is requested urgently after this
+    many bytes of the body. `served_by`: the stack whose external server responds instead of ours;
+    it reports no connections, while a summary of our servers has at least one.
     """
     config = LabConfig(path, seed, str(site), stack, log=str(logs))
-    with Lab(config) as lab:
+    serving = start_served_lab(served_by, str(site), config) if served_by else Lab(config)
+    with serving as lab:
         answer = fetch(lab, stack, url, bytes_max, duration_ms, warm_up=warm_up, late=late)
         summary = lab.stop()
-    if not summary.connections:
+    if not summary.connections and served_by is None:
         raise LabError(
             f"a transfer over {stack['name']}: the servers reported no connection; run it again"
         )

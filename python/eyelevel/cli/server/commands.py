@@ -1,4 +1,4 @@
-"""The group `eyelevel server`: compare a server with level stacks, and print recipes."""
+"""The group `eyelevel server`: compare a server with level stacks, check it, print recipes."""
 
 import shlex
 from functools import partial
@@ -7,24 +7,40 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.base.errors import PlanError, unknown
+from eyelevel.base.errors import INTERRUPTS, LabError, PlanError, unknown
+from eyelevel.calibration.level.classes import SCENARIOS_BY_NAME
+from eyelevel.calibration.level.report_card import (
+    Finding,
+    card_lines,
+    judge_server,
+    order_findings,
+    read_costs,
+)
+from eyelevel.calibration.measuring.measure import stacks_of, validate_level
+from eyelevel.calibration.measuring.runs import RunError, try_transfer
 from eyelevel.cli.finish import OpenOption, ending_at
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results
 from eyelevel.cli.results.report import Summary, make_report, print_summary
 from eyelevel.cli.run.plan import open_pages
 from eyelevel.cli.run.run import run_plan
+from eyelevel.cli.validate.commands import show_level_progress
 from eyelevel.load.quiet_host import WAIT_S_MAX
 from eyelevel.load.servers.recipes import RECIPES, check_program, get_recipe
 from eyelevel.load.traces import read_stages, read_trace_file
 from eyelevel.load.trial import run_trial
 from eyelevel.plan.file.change import BLOCKS_MAX
 from eyelevel.plan.file.parse import parse_plan
-from eyelevel.plan.file.server_question import ComparedServer, name_of_command, server_plan
+from eyelevel.plan.file.server_question import (
+    LEVEL,
+    ComparedServer,
+    name_of_command,
+    server_plan,
+)
 from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.networks.presets import find_recorded_pair
 from eyelevel.plan.plan import Plan
-from eyelevel.plan.stacks import HttpVersion
+from eyelevel.plan.stacks import EXTERNAL_SERVER_MARK, HttpVersion, Stack
 from eyelevel.plan.trials import Site, expand
 from eyelevel.report.sections.level_distances import describe_level_distances
 from eyelevel.run.block.attempts import RETRIES, with_retries
@@ -36,6 +52,19 @@ app = typer.Typer(help="Tell a protocol's difference from a server's own.", no_a
 SITE = "agency"
 NETWORKS = "dsl,lte"
 VERSIONS: tuple[HttpVersion, ...] = ("h2", "h3")
+CHECK_S = 280.0
+"""The time for a check's runs, out of the five minutes that it may take."""
+CHECKED = tuple(
+    SCENARIOS_BY_NAME[name]
+    for name in (
+        "page on slow",
+        "bulk on far",
+        "late on slow",
+        "loss at the tail",
+        "loss in the middle",
+    )
+)
+EXIT_FAULTS = 1
 _IN_WORDS = {"h2": "HTTP/2", "h3": "HTTP/3"}
 
 
@@ -99,6 +128,70 @@ def compare_server(
             _print_answer(summary)
 
 
+@app.command("check")
+def check_server(
+    server: Annotated[
+        str, typer.Argument(help=f"A server's command, or a recipe: {', '.join(RECIPES)}.")
+    ],
+    protocols: Annotated[
+        str, typer.Option(help="The protocols of the server that are checked.")
+    ] = ",".join(VERSIONS),
+    path: Annotated[
+        list[str] | None,
+        typer.Option(help="A file or folder that the command may read; repeatable."),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Measure again, even what is kept.")
+    ] = False,
+    _unsafe_browser: UnsafeBrowserOption = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print a server's report card: each aspect against its RFC and a level stack, from outside.
+
+    It takes at most five minutes, from the path's packets, Chromium's log and our own client. The
+    cost of a fault is that of the same fault in our own servers. Exits 1 if something is broken or
+    costs pages time.
+    """
+    asked = _read_server(server, path or [], protocols, is_as_deployed=False)
+    plan = _parse(server_plan(asked, [SITE], NETWORKS.split(","), 2))
+    stacks = {stack.name: stack for stack in stacks_of(plan)}
+    findings: list[Finding] = []
+    failures: list[str] = []
+    share_s = CHECK_S / len(asked.versions)
+    try:
+        with show_level_progress() as on_step:
+            for version in asked.versions:
+                of_server = stacks[asked.stack_name(version) + EXTERNAL_SERVER_MARK]
+                check_responds(of_server, server)
+                level = validate_level(
+                    stacks[LEVEL[version]],
+                    of_server,
+                    on_step,
+                    fresh=fresh,
+                    budget_s=share_s,
+                    limit_s=share_s,
+                    scenarios=CHECKED,
+                )
+                findings += judge_server(
+                    version, of_server.name, level.rows, CHECKED, level.failed, read_costs()
+                )
+                failures += level.failed
+    except INTERRUPTS:
+        hints.print("what was measured is kept; the same command continues where it stopped")
+        raise
+    findings = order_findings(findings)
+    if as_json:
+        card = [each.as_json() for each in findings]
+        print_json({"server": asked.name, "findings": card, "failed": failures})
+    else:
+        for line in card_lines(asked.name, findings):
+            results.print(line, markup=False, soft_wrap=True)
+        for sentence in failures:
+            hints.print(sentence, markup=False, soft_wrap=True)
+    if any(each.grade in ("broken", "costs pages time") for each in findings):
+        raise typer.Exit(EXIT_FAULTS)
+
+
 @app.command("recipe")
 def print_recipe(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(RECIPES)}.")],
@@ -107,6 +200,17 @@ def print_recipe(
     if name not in RECIPES:
         raise PlanError([unknown("recipe", name, RECIPES)])
     results.file.write(RECIPES[name].file.read_text("utf-8"))
+
+
+def check_responds(stack: Stack, server: str) -> None:
+    """Transfer a body from the server once. Raises PlanError if it sends none."""
+    try:
+        try_transfer(stack)
+    except RunError:
+        pass  # the machine was too busy, which the runs wait for
+    except LabError as error:
+        version = _IN_WORDS[stack.http_version]
+        raise PlanError([f"trying {version} of `{server}`: {error}"]) from error
 
 
 def _print_answer(summary: Summary) -> None:

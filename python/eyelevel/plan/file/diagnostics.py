@@ -9,6 +9,8 @@ comments, brackets and keys, and counts lines.
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 
+from pydantic_core import ErrorDetails
+
 from eyelevel.base.errors import PlanError, nearest, reason_of, unknown
 from eyelevel.base.settings import annotations_of, names_tried
 from eyelevel.plan.browser import Browser, BrowserChange
@@ -150,7 +152,7 @@ _REFUSED_KEYS = {
 }
 
 
-def explain_mistake(found: object) -> tuple[Path, str]:
+def explain_mistake(found: ErrorDetails) -> tuple[Path, str]:
     """Return the path and the message of one of pydantic's validation errors."""
     path: Path = tuple(found["loc"])
     key = path[-1]

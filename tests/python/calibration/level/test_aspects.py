@@ -2,7 +2,7 @@ from dataclasses import fields
 from urllib.parse import urlsplit
 
 from eyelevel.calibration.level.aspects import ASPECTS
-from eyelevel.calibration.level.classes import SCENARIOS_BY_NAME, Measure
+from eyelevel.calibration.level.classes import PAGES, SCENARIOS_BY_NAME, Measure
 from eyelevel.calibration.level.generated_page import FONTS, IMAGES, STYLES, items, kind_of
 from eyelevel.calibration.level.rows import Row
 from eyelevel.cli.reference.level import JSON_ROW_KEYS
@@ -78,6 +78,8 @@ def test_bounds_follow_from_the_page_and_the_networks() -> None:
     timer_ms = (2 * rtt_ms + 200, 2 * (rtt_ms + 40) + 200)
     assert bound_of("repair at the tail") == (probe_ms[0] - timer_ms[1], probe_ms[1] - timer_ms[0])
     assert bound_of("handshake") == (-SCENARIOS_BY_NAME["bulk on far"].network.rtt_ms_min,) * 2
+    ways_ms = [-SCENARIOS_BY_NAME[name].network.rtt_ms_min for name in PAGES]
+    assert bound_of("handshake in the browser") == (min(ways_ms), max(ways_ms))
     assert bound_of("delayed acknowledgements") == (25 - 200, 0.0)
     assert bound_of("acknowledgements") == (0.1 - 1, 0.5 - 0.5)
     assert bound_of("bytes of a handshake") == (0.0, 1200 + 8 * 50)

@@ -15,6 +15,8 @@ from eyelevel.calibration.level.page_values import (
     late_values,
     packet_to_lose,
     page_values,
+    reported_arrival_ns,
+    seen_arrival_ns,
 )
 
 URLS = [item.url for item in items()]
@@ -64,7 +66,7 @@ def record(urls=URLS, priority="u=3", **connection):
         "objects": [
             {
                 "url": url, "from": "network", "encoded_bytes": 1030, "resource_type": "Document",
-                "sending_ms": 5.0, "response_ms": 210.0,
+                "connect_ms": [1.0, 4.5], "sending_ms": 5.0, "response_ms": 210.0,
             }
             for url in urls
         ],
@@ -91,7 +93,7 @@ def test_a_load_in_the_pages_own_order_has_no_pair_turned() -> None:
     assert (found["scheduler_ms_p50"], found["scheduler_ms_p90"]) == (10.0, 90.0)
     assert (found["in_flight_max"], found["held_back"]) == (7.0, 3.0)
     assert found["packet_bytes"] == 1500.0
-    assert found["first_byte_ms"] == 205.0
+    assert (found["page_connect_ms"], found["first_byte_ms"]) == (3.5, 205.0)
 
 
 def test_every_pair_turned_is_all_of_them_and_fonts_of_another_host_do_not_count() -> None:
@@ -130,6 +132,14 @@ def test_what_a_load_cannot_tell_is_absent() -> None:
     assert {"cipher", "handshake_bytes", "scheduler_ms_p50"}.isdisjoint(found)
 
 
+def test_a_load_of_an_external_server_has_no_counts_of_its_connections() -> None:
+    load = record() | {"connections": [], "requests": []}
+    down = arrivals((0, 1500))
+    found = page_values(load, Scheduled([], 0, 0), down, down)
+    assert {"connections", "unused_connections", "resumed", "server_ms"}.isdisjoint(found)
+    assert found["first_byte_ms"] == 205.0
+
+
 def flight(*more: tuple[float, int], dropped: tuple[int, ...] = ()) -> Arrivals:
     """A handshake, then ten full packets and a short one within 20 ms."""
     handshake = [(0.0, 60), (100.0, 1500), (100.1, 800)]
@@ -159,14 +169,27 @@ def test_the_packet_to_lose_is_the_responses_and_no_later_one() -> None:
     assert packet_to_lose(arrivals((0.0, 60)), "tail", RTT_MS) is None
 
 
+def test_a_full_packet_is_one_of_the_servers_most_common_size() -> None:
+    down = arrivals((0, 1280), (100, 1280), (100, 1280), (100, 1280), (100, 400), (500, 1480))
+    assert packet_to_lose(down, "tail", RTT_MS) == 4  # the last is a probe of the path's MTU
+    assert packet_to_lose(down, "middle", RTT_MS) == 2
+
+
 def test_a_late_request_counts_what_leaves_between_its_coming_and_its_first_byte() -> None:
     # Packets leave the server every 10 ms and are there 50 ms later; it came at 25 ms.
     down = arrivals(*((at * 10.0, 1480) for at in range(20)))
-    request = {"at_ns": 25_400_000, "server_us": 400}
+    came_ns = reported_arrival_ns({"at_ns": 25_400_000, "server_us": 400})
     told = {"asked_ns": 0, "first_byte_ns": 150_500_000}
     # The one released at 150 ms has the first byte; before it 30 to 90 ms came after the request.
-    assert late_values(told, request, down) == {"late_bytes": 7 * 1480.0, "late_ms": 150.5}
-    assert late_values({**told, "first_byte_ns": 1}, request, down) == {}
+    assert late_values(told, came_ns, down) == {"late_bytes": 7 * 1480.0, "late_ms": 150.5}
+    assert late_values({**told, "first_byte_ns": 1}, came_ns, down) == {}
+
+
+def test_the_path_shows_when_a_late_request_came_to_any_server() -> None:
+    # Acknowledgements, the request, and an earlier packet with data.
+    up = arrivals((10.0, 300), (20.0, 70), (30.0, 52), (31.0, 110), (32.0, 110))
+    assert seen_arrival_ns({"asked_ns": 12_000_000}, up) == 81_000_000
+    assert seen_arrival_ns({"asked_ns": 33_000_000}, up) is None
 
 
 @pytest.mark.parametrize(
