@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// A step of writing a file, in order. Tests end the process and fill the disk at each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Nothing has been done.
+    /// The writing has begun, and nothing is on disk.
     Begun,
     /// The draft exists, empty and locked.
     Made,

@@ -97,7 +97,7 @@ class NavigationClock:
         return self._starts_s[-1] if self._starts_s else self.first_start_s
 
 
-def is_of_no_server(url: str) -> bool:
+def has_no_server(url: str) -> bool:
     """Return whether a document came from no server: `about:blank`, `blob:`, or an error page.
 
     Its times are not those of the requested page. False for "": no document was shown.

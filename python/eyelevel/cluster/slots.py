@@ -244,7 +244,7 @@ class InputTransfers:
         self._waiting.pop(slot, None)
         return [] if self._coming.pop(slot, None) is None else self._serve_waiting()
 
-    def is_coming(self, slot: str) -> bool:
+    def is_pending(self, slot: str) -> bool:
         """Return whether a transfer to a slot is running."""
         return slot in self._coming
 
@@ -445,7 +445,7 @@ class ClusterSlots:
         if block is None or expected is not future:
             return self._handle_machine_answer(answer)
         try:
-            if self._transfers.is_coming(slot):
+            if self._transfers.is_pending(slot):
                 answer.result()  # of `keep_input`, raises the error of `keep_input`
                 self._resume_waiting(self._transfers.on_received(slot))
                 return []

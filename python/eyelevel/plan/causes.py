@@ -61,9 +61,9 @@ def with_causes(
         twins[stack.name] = {}
         together = stack
         for cause in of_stacks:
-            all_stacks.append(_without(stack, stack, cause, SUFFIXES[cause]))
+            all_stacks.append(_remove_cause(stack, stack, cause, SUFFIXES[cause]))
             twins[stack.name][cause] = all_stacks[-1].name
-            together = _without(together, stack, cause, SUFFIXES[ALL])
+            together = _remove_cause(together, stack, cause, SUFFIXES[ALL])
         if len(of_stacks) > 1:
             all_stacks.append(together)
         if of_stacks:
@@ -84,7 +84,7 @@ def with_causes(
     return tuple(all_stacks), tuple(all_networks), Causes(tuple(names), twins, lossless)
 
 
-def _without(stack: Stack, of: Stack, cause: str, suffix: str) -> Stack:
+def _remove_cause(stack: Stack, of: Stack, cause: str, suffix: str) -> Stack:
     name = of.name + suffix
     if cause == "handshake":
         return replace(stack, name=name, visit="warm")

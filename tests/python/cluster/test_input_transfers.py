@@ -19,7 +19,7 @@ def test_the_others_of_a_machine_wait_for_what_one_gets_and_then_look():
     assert transfers.request(ONE, [SITE, TRACE]) == SITE
     assert transfers.request(TWO, [SITE, TRACE]) is NextStep.WAIT
     assert transfers.request(OTHER, [SITE]) == SITE, "another machine has nothing of it"
-    assert transfers.is_coming(ONE) and not transfers.is_coming(TWO)
+    assert transfers.is_pending(ONE) and not transfers.is_pending(TWO)
     assert transfers.on_received(ONE) == [(ONE, NextStep.LOOK), (TWO, TRACE)]
     assert transfers.request(ONE, [TRACE]) is NextStep.WAIT
     assert transfers.on_received(TWO) == [(TWO, NextStep.LOOK), (ONE, NextStep.LOOK)]

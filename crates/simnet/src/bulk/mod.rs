@@ -207,7 +207,7 @@ pub struct Outcome {
     pub packets_lost: u64,
     /// Packets that the bottleneck's queue dropped.
     pub dropped_by_queue: u64,
-    /// Packets that it marked instead.
+    /// Packets that the queue marked instead of dropping.
     pub marked_by_queue: u64,
     /// Median time from entering the bottleneck to leaving it.
     pub queue_delay_ms_p50: f64,

@@ -336,7 +336,7 @@ def _similarity_to(final: Luma) -> Callable[[Luma, Box], Luma]:
             return whole_map(picture[of_picture], of_final)
 
         for changed in find_changed_boxes(picture, final[box], 2 * REACH_PIXELS):
-            _renew(similarities, changed, REACH_PIXELS, part)
+            _recompute(similarities, changed, REACH_PIXELS, part)
         return similarities
 
     return map_of
@@ -498,12 +498,12 @@ def map_of_each(
         else:
             part_of = partial(_part, picture, map_of)
             for box in find_changed_boxes(before, picture, 2 * reach_pixels):
-                _renew(whole, box, reach_pixels, part_of)
+                _recompute(whole, box, reach_pixels, part_of)
         before = picture
         yield whole
 
 
-def _renew(whole: Luma, changed: Box, reach_pixels: int, map_of: Callable[[Box], Luma]) -> None:
+def _recompute(whole: Luma, changed: Box, reach_pixels: int, map_of: Callable[[Box], Luma]) -> None:
     """Recompute `whole` where the changed box influences it.
 
     Twice the reach is computed, so that the cut edges of the part do not affect the result.

@@ -37,7 +37,7 @@ from eyelevel.browser.observations import LoadEnd, LoadSettings, Navigation, Raw
 from eyelevel.browser.page_timings import (
     NavigationClock,
     PageAnswer,
-    is_of_no_server,
+    has_no_server,
     navigation_from,
 )
 from eyelevel.browser.processes import PROFILE, new_profile
@@ -230,7 +230,7 @@ class _Load:
         self._ask_navigation_start()
         scripts = self._settings.browser.javascript
         clock = self._clock
-        if is_of_no_server(self._shown_url):
+        if has_no_server(self._shown_url):
             self._ended_on = self._shown_url
             return Navigation(documents=clock.documents)
         try:

@@ -38,7 +38,7 @@ from eyelevel.browser.observations import (
     RawLoad,
     StepLoad,
 )
-from eyelevel.browser.page_timings import is_of_no_server, navigation_from
+from eyelevel.browser.page_timings import has_no_server, navigation_from
 from eyelevel.browser.processes import new_profile
 from eyelevel.browser.steps import AfterLoad, split_by_steps
 from eyelevel.browser.waiting import Phases, settle, until_now
@@ -243,7 +243,7 @@ class _Load:
         documents = max(self._tab.documents, 1)
         # The first document may be gone, but its request began within 1 ms of its start.
         first_ms = self._tab.network.first_request_ms()
-        if is_of_no_server(self._tab.shown_url):
+        if has_no_server(self._tab.shown_url):
             self._ended_on = self._tab.shown_url
             return first_ms or time.time() * 1e3, Navigation(documents=documents)
         try:

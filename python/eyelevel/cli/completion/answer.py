@@ -64,7 +64,7 @@ def _find_matches(words: JsonMapping, before: Sequence[str], current: str) -> Fo
         return _beginning([*options_left, HELP], current)
     inner = {} if rest else node.get("commands", {})
     listed = [(name, each["help"]) for name, each in inner.items()]
-    return _beginning(listed, current) + _argument(node, rest, names, current)
+    return _beginning(listed, current) + _complete_argument(node, rest, names, current)
 
 
 def _node(commands: JsonMapping, before: Sequence[str]) -> tuple[JsonMapping | None, Sequence[str]]:
@@ -81,7 +81,7 @@ def _node(commands: JsonMapping, before: Sequence[str]) -> tuple[JsonMapping | N
     return node, rest
 
 
-def _argument(
+def _complete_argument(
     node: JsonMapping, rest: Sequence[str], names: Mapping[str, list[str]], current: str
 ) -> Found:
     """Return the values for the argument being written, given the number of those before it."""

@@ -232,8 +232,8 @@ def nine_networks(results: StudyResults) -> pl.DataFrame:
     medians, grid = site_medians(results), grid_of(results.plan.networks)
     if not medians.height or not grid.height:
         return pl.DataFrame()
-    rates = _three(grid["rate_mbit_s"].unique().to_list(), RATES_MBIT_S)
-    rtts = _three(grid["rtt_ms"].unique().to_list(), RTTS_MS)
+    rates = _select_three(grid["rate_mbit_s"].unique().to_list(), RATES_MBIT_S)
+    rtts = _select_three(grid["rtt_ms"].unique().to_list(), RTTS_MS)
     chosen = grid.filter(pl.col("rate_mbit_s").is_in(rates), pl.col("rtt_ms").is_in(rtts))
     chosen = chosen.sort("rate_mbit_s", "rtt_ms")
     columns = ["network", "stack", "site", "seconds"]
@@ -286,7 +286,7 @@ def _whole_grid(networks: Sequence[Network]) -> pl.DataFrame:
     return grid.filter(rtts == rtts.max())
 
 
-def _three(levels: Sequence[float], wanted: Sequence[float]) -> list[float]:
+def _select_three(levels: Sequence[float], wanted: Sequence[float]) -> list[float]:
     ordered = sorted(levels)
     if set(wanted) <= set(ordered):
         return list(wanted)

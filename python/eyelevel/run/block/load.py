@@ -56,7 +56,7 @@ BLOCK_BYTES_MAX = 2**30
 
 
 class TooLargeError(ExpectedError):
-    """A block's results are too large to send, as those of later blocks would be."""
+    """Raised for a block whose results are too large to send; later ones would be as well."""
 
 
 @dataclass(frozen=True)

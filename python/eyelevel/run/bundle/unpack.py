@@ -148,7 +148,7 @@ class _Packed:
         """Return the plan, checked like a plan file and by its text."""
         where = f"{self._source.name}: {PLAN_MEMBER}"
         document = parse_object(
-            self._whole(PLAN_MEMBER, PLAN_DOCUMENT.bytes_max),
+            self._read_member(PLAN_MEMBER, PLAN_DOCUMENT.bytes_max),
             replace(self._source, name=where, limit=PLAN_DOCUMENT),
         )
         stored = parse_stored_plan(document, where)
@@ -188,7 +188,7 @@ class _Packed:
             for piece in self._check_pieces(name):
                 stream.write(piece)
 
-    def _whole(self, name: str, bytes_max: int) -> bytes:
+    def _read_member(self, name: str, bytes_max: int) -> bytes:
         return b"".join(self._check_pieces(name, bytes_max))
 
     def _check_pieces(self, name: str, bytes_max: int | None = None) -> Iterator[bytes]:
@@ -204,7 +204,7 @@ class _Packed:
         if name not in self.digests:
             raise self._source.refusal(f"it lacks `{excerpt(name)}`, a trace of its plan")
         where = replace(self._source, name=f"{self._source.name}: {name}", limit=TRACE)
-        text = text_of(self._whole(name, TRACE.bytes_max), where, keep_mark=True)
+        text = text_of(self._read_member(name, TRACE.bytes_max), where, keep_mark=True)
         return mean_rate_bit_s(parse_mahimahi(text, where.name))
 
 
