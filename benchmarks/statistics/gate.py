@@ -181,7 +181,7 @@ def main(studies: int) -> int:
         print(f"| {case} | {' | '.join(cells)} |", flush=True)
     print("\n| gate, blocks | sites | loads | 95 % misses | 99.2 % misses |")
     print("| --- | --- | --- | --- | --- |")
-    load_warnings = {
+    loads_by_name = {
         "1 | normal": Loads(0.2),
         "1 | 10 % take twice as long": Loads(0.2, tail=0.1),
         "1 | two equal modes, 1 and 1.5": Loads(0.05, modes=1.5),
@@ -189,7 +189,7 @@ def main(studies: int) -> int:
     }
     of_gates = ((0.5, 6), (0.5, 10), (0.5, 31), (0.75, 8), (0.75, 31), (0.95, 40))
     for gate, blocks in (*of_gates, (None, 3), (None, 6), (None, 10), (None, 31)):
-        for name, loads in load_warnings.items():
+        for name, loads in loads_by_name.items():
             cells = (f"{missed(loads, blocks, gate, c, studies):.1%}" for c in (0.95, 1 - 0.05 / 6))
             print(f"| {_named(gate)}, {blocks} | {name} | {' | '.join(cells)} |", flush=True)
     print("\n| gate, limit, family | loads | by | blocks | equal pass | twice the limit |")

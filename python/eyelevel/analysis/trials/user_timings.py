@@ -13,14 +13,14 @@ NAMES_MAX = 20
 
 def with_user_timings(table: pl.DataFrame, primary_metric: str) -> pl.DataFrame:
     """Add a column in ms for each user timing of the loads; the primary metric has one anyway."""
-    load_warnings = [json.loads(each) if each else {} for each in table["user_timings"].to_list()]
-    counts = Counter(name for timings in load_warnings for name in timings)
+    timings_by_load = [json.loads(each) if each else {} for each in table["user_timings"].to_list()]
+    counts = Counter(name for timings in timings_by_load for name in timings)
     # By name among equals, so that the same loads have the same columns.
     names = sorted(counts, key=lambda name: (-counts[name], name))[:NAMES_MAX]
     if is_user_timing(primary_metric) and primary_metric not in names:
         names.append(primary_metric)
     columns = [
-        pl.Series(name, [timings.get(name) for timings in load_warnings], pl.Float64)
+        pl.Series(name, [timings.get(name) for timings in timings_by_load], pl.Float64)
         for name in names
     ]
     return table.with_columns(columns)

@@ -220,8 +220,8 @@ def ask(
         "cache_age_s": cache_age,
         "after_load": after_load or None,
     }
-    load_warnings = {key: value for key, value in keys.items() if value is not None}
-    question = _Question(*with_stack, chosen, blocks, table, _keys(load_warnings), is_live=live)
+    load_settings = {key: value for key, value in keys.items() if value is not None}
+    question = _Question(*with_stack, chosen, blocks, table, _keys(load_settings), is_live=live)
     are_recorded = [_is_url(page) and not live for page in pages]
     places = [
         str(recording_of(page)) if is_recorded else page
@@ -242,7 +242,7 @@ def ask(
     usual = DEFAULT_STACK if is_of_pages else DEFAULT_BASE
     names = "-to-".join(each.name for each in plan.variants)
     of_stack = [with_stack[1]] if with_stack[1] != usual else []
-    words_of = [each if isinstance(each, list) else [str(each)] for each in load_warnings.values()]
+    words_of = [each if isinstance(each, list) else [str(each)] for each in load_settings.values()]
     options = [change or names, *of_stack, *unusual, *chain.from_iterable(words_of)]
     directory = out or Path("results") / _folder("live" if live else plan.sites[0], options)
     again = "give the same command with --resume"

@@ -34,8 +34,8 @@ def site_attributes(results: StudyResults) -> pl.DataFrame:
     secure = (1 - pl.col("cleartext_share")).median()
     by_stack = results.blocks.kept.group_by("site", "stack").agg(secure.alias("https_share"))
     https = by_stack.group_by("site").agg(pl.col("https_share").max())
-    load_warnings = pl.col("server_addresses", "origins", "objects", "encoded_bytes").median()
-    sites = results.blocks.kept.group_by("site").agg(load_warnings).join(https, on="site")
+    medians = pl.col("server_addresses", "origins", "objects", "encoded_bytes").median()
+    sites = results.blocks.kept.group_by("site").agg(medians).join(https, on="site")
     mean = pl.when(pl.col("objects") > 0).then(pl.col("encoded_bytes") / pl.col("objects"))
     return sites.with_columns(mean_object_bytes=mean)
 

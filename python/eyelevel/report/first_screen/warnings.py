@@ -403,12 +403,8 @@ def _warn_of_differing_machine(results: StudyResults) -> list[Warning]:
         return []
     worst = max(found, key=lambda each: each.model.deviation_machines or 0.0)
     assert worst.farthest is not None and worst.p_holm is not None
-    machine, machine_warnings = worst.farthest
-    gain = (
-        "unknown"
-        if machine_warnings.gain.value is None
-        else format_percent(machine_warnings.gain.value)
-    )
+    machine, estimate = worst.farthest
+    gain = "unknown" if estimate.gain.value is None else format_percent(estimate.gain.value)
     text = (
         f"The machines do not agree on the gain of {worst.comparison} on {worst.network} "
         f"({format_p_equation(worst.p_holm)}); {name_of(results, machine)} differs most from "

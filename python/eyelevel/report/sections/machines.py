@@ -59,8 +59,8 @@ def _machines_table(results: StudyResults) -> Markup:
         ]
         for each in listed:
             if row.machine in each.machines:
-                machine_warnings = each.model.machines[each.machines.index(row.machine)]
-                cells.append(estimate_cell(machine_warnings.gain, format_percent))
+                estimate = each.model.machines[each.machines.index(row.machine)]
+                cells.append(estimate_cell(estimate.gain, format_percent))
             else:
                 cells.append(make_undetermined_cell("no complete block is left"))
         rows.append([*cells, *([row.reason or "none"] if has_reasons else [])])
