@@ -4,7 +4,8 @@ import contextlib
 import difflib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -245,16 +246,37 @@ def ask(
     words_of = [each if isinstance(each, list) else [str(each)] for each in load_settings.values()]
     options = [change or names, *of_stack, *unusual, *chain.from_iterable(words_of)]
     directory = out or Path("results") / _folder("live" if live else plan.sites[0], options)
-    again = "give the same command with --resume"
     execution = Execution(host_wait_s=host_wait_s, trace_files=plan.trace_files, budget_s=budget_s)
+    with run_question(
+        plan, directory, execution, _print_answer, resume=resume, opens=open_, as_json=as_json
+    ) as summary:
+        conclude(summary, inconclusive, fails_if_slower=fail_if_slower)
+
+
+@contextmanager
+def run_question(
+    plan: Plan,
+    directory: Path,
+    execution: Execution,
+    print_answer: Callable[[Summary], None],
+    *,
+    resume: bool,
+    opens: bool,
+    as_json: bool,
+) -> Iterator[Summary]:
+    """Load what a question needs, print its answer, and provide the report's summary.
+
+    The last line that is printed, after the block, names the report.
+    """
+    again = "give the same command with --resume"
     run_plan(plan, directory, resume=resume, resume_line=again, execution=execution)
     summary = make_report(directory)
-    with ending_at("report", summary.path, opens=open_, as_json=as_json):
+    with ending_at("report", summary.path, opens=opens, as_json=as_json):
         if as_json:
             print_json(summary.as_json())
         else:
-            _print_answer(summary)
-        _conclude(summary, inconclusive, fails_if_slower=fail_if_slower)
+            print_answer(summary)
+        yield summary
 
 
 def _name_addresses(places: Sequence[str]) -> None:
@@ -383,8 +405,8 @@ def _toml(value: str | float | list[str]) -> str:
     return toml_text(value) if isinstance(value, str) else f"{value:g}"
 
 
-def _conclude(
-    summary: Summary, inconclusive: Inconclusive | None, *, fails_if_slower: bool
+def conclude(
+    summary: Summary, inconclusive: Inconclusive | None = None, *, fails_if_slower: bool = False
 ) -> None:
     """Exit like a gate: with a failed condition if a change may not be slower and is, with an
     inconclusive one if a comparison has no verdict."""

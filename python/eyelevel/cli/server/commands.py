@@ -18,12 +18,12 @@ from eyelevel.calibration.level.report_card import (
 )
 from eyelevel.calibration.measuring.measure import stacks_of, validate_level
 from eyelevel.calibration.measuring.runs import RunError, try_transfer
-from eyelevel.cli.finish import OpenOption, ending_at
+from eyelevel.cli.finish import OpenOption
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results
-from eyelevel.cli.results.report import Summary, make_report, print_summary
+from eyelevel.cli.results.report import Summary, print_summary
+from eyelevel.cli.run.ask import conclude, run_question
 from eyelevel.cli.run.plan import open_pages
-from eyelevel.cli.run.run import run_plan
 from eyelevel.cli.validate.commands import show_level_progress
 from eyelevel.load.quiet_host import WAIT_S_MAX
 from eyelevel.load.servers.recipes import RECIPES, check_program, get_recipe
@@ -41,7 +41,7 @@ from eyelevel.plan.file.tables import Readers
 from eyelevel.plan.networks.presets import find_recorded_pair
 from eyelevel.plan.plan import Plan
 from eyelevel.plan.stacks import EXTERNAL_SERVER_MARK, HttpVersion, Stack
-from eyelevel.plan.trials import Site, expand
+from eyelevel.plan.trials import Site, Trial, expand
 from eyelevel.report.sections.level_distances import describe_level_distances
 from eyelevel.run.block.attempts import RETRIES, with_retries
 from eyelevel.run.study.loop import Execution
@@ -105,7 +105,8 @@ def compare_server(
     Each page is loaded over four stacks: two that are level, and the server's HTTP/2 and HTTP/3.
     The server's HTTP/3 against its HTTP/2 is divided into the difference of the protocols alone,
     and how far each of the server's is from the level one. First each of the server's stacks loads
-    each site once: a server that does not send what was recorded is not compared.
+    each site once: a server that does not send what was recorded is not compared. Exits with 3 if
+    a comparison has no verdict.
     """
     asked = _read_server(server, path or [], protocols, is_as_deployed=as_deployed)
     sites = site or [SITE]
@@ -118,14 +119,10 @@ def compare_server(
     if not resume:
         _try_server(plan, server)
     execution = Execution(host_wait_s=host_wait_s, trace_files=plan.trace_files)
-    again = "give the same command with --resume"
-    run_plan(plan, directory, resume=resume, resume_line=again, execution=execution)
-    summary = make_report(directory)
-    with ending_at("report", summary.path, opens=open_, as_json=as_json):
-        if as_json:
-            print_json(summary.as_json())
-        else:
-            _print_answer(summary)
+    with run_question(
+        plan, directory, execution, _print_answer, resume=resume, opens=open_, as_json=as_json
+    ) as summary:
+        conclude(summary)
 
 
 @app.command("check")
@@ -265,9 +262,13 @@ def _try_server(plan: Plan, server: str) -> None:
     sites = {each.name: each for each in open_pages(plan)}
     trials = expand(plan, [Site(name, each.of_plan().digest) for name, each in sites.items()])
     tried: set[tuple[str, str]] = set()
+
+    def is_external(trial: Trial) -> bool:
+        return not trial.stack_settings.is_ours
+
     for trial in trials:
         key = (trial.site, trial.stack)
-        if trial.stack_settings.is_ours or trial.network != plan.networks[0].name or key in tried:
+        if not is_external(trial) or trial.network != plan.networks[0].name or key in tried:
             continue
         tried.add(key)
         version = _IN_WORDS[trial.stack_settings.http_version]
@@ -276,10 +277,8 @@ def _try_server(plan: Plan, server: str) -> None:
         load = partial(run_trial, trial, archive, trace_files=plan.trace_files)
         record = with_retries(load, RETRIES).record
         if record["outcome"] not in (*COUNTED, "timeout"):
-            other = "h3" if trial.stack_settings.http_version == "h2" else "h2"
-            raise PlanError(
-                [
-                    f"trying {version} of `{server}` with {trial.site}: "
-                    f"{record['outcome_detail']}; give --protocols {other} to try the other alone"
-                ]
-            )
+            text = f"trying {version} of `{server}` with {trial.site}: {record['outcome_detail']}"
+            others = {each.stack_settings.http_version for each in trials if is_external(each)}
+            for other in others - {trial.stack_settings.http_version}:
+                text += f"; give --protocols {other} to try the other alone"
+            raise PlanError([text])
