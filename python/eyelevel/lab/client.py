@@ -178,6 +178,8 @@ class Lab:
         self._summary: LabSummary | None = None
         self._first_connection = 0
         self.ready: Ready
+        self.external_server_pid: int | None = None
+        """The first process of the external server that responds in place of the lab's."""
 
     def __enter__(self) -> Self:
         self._conversation = Conversation("the lab", [find_binary(), "up"], self._is_path)

@@ -91,12 +91,14 @@ def start_served_lab(stack: Stack, archive: str, config: LabConfig) -> Iterator[
         place = Place(folder, tuple(addresses))
         # Whatever our umask is, the server must be able to read all of it, and others not the key.
         hand_over(place.folder)
-        left.enter_context(_run_server(stack.external_server, place, lab, stack))
+        running = _run_server(stack.external_server, place, lab, stack)
+        lab.external_server_pid = left.enter_context(running)
         yield lab
 
 
 @contextmanager
-def _run_server(server: ExternalServer, place: Place, lab: Lab, stack: Stack) -> Iterator[None]:
+def _run_server(server: ExternalServer, place: Place, lab: Lab, stack: Stack) -> Iterator[int]:
+    """Run the server during the block, and provide its first process."""
     command, paths = _make_absolute(server.command)
     readable = (place.folder, *paths, *map(_require_path, server.paths))
     work = place.folder / WORK
@@ -112,7 +114,7 @@ def _run_server(server: ExternalServer, place: Place, lab: Lab, stack: Stack) ->
         )
     try:
         _await_listener(process, place, server.command, over_quic=stack.over_quic)
-        yield
+        yield process.pid
     finally:
         _end(process)
 

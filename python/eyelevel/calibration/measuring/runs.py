@@ -50,6 +50,8 @@ from eyelevel.store.disk import temporary_folder
 
 DURATION_MS = 20_000
 """The duration limit of a transfer; the longest takes three seconds."""
+SLOWEST = 10
+"""A transfer may take so many times what its bytes take at the network's rate."""
 LOAD_S = 60.0
 BEFORE_NAVIGATION_NS = 1_000_000
 """The tolerance for a load's start: network logs have whole milliseconds, so it may seem early."""
@@ -95,7 +97,7 @@ def run_scenario(
         return _page(scenario, stack, recordings, seed)
     if scenario.kind == "bulk":
         network, size = scenario.network, scenario.body_bytes
-        transfer_, (down, _), summary = _transfer(network, stack, recordings, size, seed)
+        transfer_, (down, _), summary = transfer(network, stack, recordings, size, seed)
         in_force = summary.connections[-1]["in_force"] if stack.is_ours else {}
         return bulk_values(transfer_, in_force, down, network.rtt_ms_min)
     if scenario.kind == "late":
@@ -107,7 +109,7 @@ def try_transfer(stack: Stack) -> None:
     """Transfer a small body once. Raises LabError if it does not come whole."""
     with temporary_folder("level") as folder:
         recordings = Recordings.write(folder, {TRIED_BYTES})
-        transfer_, _, _ = _transfer(FAR, stack, recordings, TRIED_BYTES, 1)
+        transfer_, _, _ = transfer(FAR, stack, recordings, TRIED_BYTES, 1)
     if not transfer_["complete"]:
         raise LabError(f"{stack.name} did not send a body of {TRIED_BYTES:,} bytes whole")
 
@@ -154,7 +156,7 @@ def _late(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -
     if not stack.schedules_responses:
         return {}  # one response per connection at a time: none is sent before another
     late = (LATE_URL, LATE_AFTER_BYTES)
-    transfer_, (down, up), summary = _transfer(
+    transfer_, (down, up), summary = transfer(
         scenario.network, stack, recordings, scenario.body_bytes, seed, late=late
     )
     if stack.is_ours:
@@ -175,13 +177,13 @@ def _repair(
     """Compare a transfer that loses one packet with a lossless one, which selects the packet."""
     network, size = scenario.network, scenario.body_bytes
     rtt_ms = network.rtt_ms_min
-    whole, (seen, _), _ = _transfer(network, stack, recordings, size, seed)
+    whole, (seen, _), _ = transfer(network, stack, recordings, size, seed)
     # A handshake may take a packet more or less, and then another packet is lost.
     for _ in range(TRIES):
         lost = packet_to_lose(seen, scenario.kind, rtt_ms)
         if lost is None:
             break
-        broken, (with_loss, _), _ = _transfer(network, stack, recordings, size, seed, lost)
+        broken, (with_loss, _), _ = transfer(network, stack, recordings, size, seed, lost)
         if is_intended_loss(with_loss, scenario.kind, rtt_ms) and broken["complete"]:
             return repair_values(whole, broken)
         if not len(with_loss.dropped):
@@ -192,7 +194,7 @@ def _repair(
     )
 
 
-def _transfer(
+def transfer(
     network: Network,
     stack: Stack,
     recordings: Recordings,
@@ -201,7 +203,12 @@ def _transfer(
     lost: int | None = None,
     late: tuple[str, int] | None = None,
 ) -> tuple[JsonObject, tuple[Arrivals, Arrivals], LabSummary]:
+    """Transfer a body once; return the client's report, the arrivals down and up, the summary.
+
+    Raises LabError if it failed, RunError if the machine starved it.
+    """
     path = lab_path(network)
+    own_ms = 8e3 * body_bytes / network.rate_down_bit_s
     if lost is not None:
         stage = {"stage": "recorded_loss", "positions": [lost]}
         path = {**path, "down": [*path["down"], stage]}
@@ -218,7 +225,7 @@ def _transfer(
             url,
             seed=seed,
             bytes_max=body_bytes,
-            duration_ms=DURATION_MS,
+            duration_ms=max(DURATION_MS, round(SLOWEST * own_ms)),
             logs=folder,
             late=late,
             served_by=None if stack.is_ours else stack,

@@ -2,6 +2,7 @@
 
 import json
 import random
+import resource
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.lab.binary import find_binary
 from eyelevel.lab.client import Lab, LabConfig, LabSummary, find_lost_outside
 from eyelevel.load.external_server import start_served_lab
+from eyelevel.load.host import tree_cpu_s
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.networks.network import Network, lab_path
 from eyelevel.plan.stacks import Stack
@@ -147,13 +149,18 @@ def transfer_with_report(
 
     The path's logs are in the folder `logs`. `late`: the URL that is requested urgently after this
     many bytes of the body. `served_by`: the stack whose external server responds instead of ours;
-    it reports no connections, while a summary of our servers has at least one.
+    it reports no connections, while a summary of our servers has at least one. The report has
+    `server_cpu_s` and `client_cpu_s` as well, the processor time of either end.
     """
     config = LabConfig(path, seed, str(site), stack, log=str(logs))
     serving = start_served_lab(served_by, str(site), config) if served_by else Lab(config)
     with serving as lab:
+        server = lab.external_server_pid
+        before_s = tree_cpu_s(server) if server else 0.0
         answer = fetch(lab, stack, url, bytes_max, duration_ms, warm_up=warm_up, late=late)
+        spent_s = tree_cpu_s(server) - before_s if server else None
         summary = lab.stop()
+    answer["server_cpu_s"] = summary.server_cpu_s if spent_s is None else spent_s
     if not summary.connections and served_by is None:
         raise LabError(
             f"a transfer over {stack['name']}: the servers reported no connection; run it again"
@@ -195,6 +202,8 @@ def fetch(
 
 
 def _run(command: list[str], timeout_s: float) -> JsonObject:
+    """Run the client, and return its report with its processor time."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=timeout_s, check=False
@@ -205,8 +214,10 @@ def _run(command: list[str], timeout_s: float) -> JsonObject:
         ) from error
     if done.returncode:
         raise LabError(f"a transfer failed, run it again: {done.stderr.strip()}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     answer: JsonObject = json.loads(done.stdout)
-    return answer
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {**answer, "client_cpu_s": cpu_s}
 
 
 def _bulk(

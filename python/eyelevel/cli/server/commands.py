@@ -16,11 +16,17 @@ from eyelevel.calibration.level.report_card import (
     order_findings,
     read_costs,
 )
+from eyelevel.calibration.measuring.downloads import (
+    NETWORK,
+    SIZES,
+    measure_downloads,
+    summarise_downloads,
+)
 from eyelevel.calibration.measuring.measure import stacks_of, validate_level
 from eyelevel.calibration.measuring.runs import RunError, try_transfer
 from eyelevel.cli.finish import OpenOption
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
-from eyelevel.cli.output import hints, print_json, results
+from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.results.report import Summary, print_summary
 from eyelevel.cli.run.ask import conclude, run_question
 from eyelevel.cli.run.plan import open_pages
@@ -187,6 +193,59 @@ def check_server(
             hints.print(sentence, markup=False, soft_wrap=True)
     if any(each.grade in ("broken", "costs pages time") for each in findings):
         raise typer.Exit(EXIT_FAULTS)
+
+
+@app.command("bulk")
+def download_from_server(
+    server: Annotated[
+        str, typer.Argument(help=f"A server's command, or a recipe: {', '.join(RECIPES)}.")
+    ],
+    protocols: Annotated[
+        str, typer.Option(help="The protocols of the server that are measured.")
+    ] = ",".join(VERSIONS),
+    path: Annotated[
+        list[str] | None,
+        typer.Option(help="A file or folder that the command may read; repeatable."),
+    ] = None,
+    bytes_max: Annotated[
+        int, typer.Option(min=min(SIZES), help="The largest download; smaller ones have a tenth.")
+    ] = max(SIZES),
+    runs: Annotated[int, typer.Option(min=1, max=100, help="Downloads of each size.")] = 3,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Measure downloads by our own client: rate, and processor time per byte of both ends.
+
+    The server's HTTP/2 and HTTP/3 alternate with the level stacks, over a made network of 100
+    Mbit/s and 40 ms. A browser takes no part.
+    """
+    asked = _read_server(server, path or [], protocols, is_as_deployed=False)
+    plan = _parse(server_plan(asked, [SITE], NETWORKS.split(","), 2))
+    stacks = stacks_of(plan)
+    for stack in stacks:
+        if not stack.is_ours:
+            check_responds(stack, server)
+    sizes = [size for size in SIZES if size <= bytes_max]
+
+    def on_step(number: int, total: int, stack: str, size: int) -> None:
+        hints.print(f"download {number}/{total}: {size:,} bytes, {stack}", markup=False)
+
+    rows = summarise_downloads(measure_downloads(stacks, sizes, runs, on_step))
+    if as_json:
+        print_json({"network": NETWORK.name, "downloads": [row.as_json() for row in rows]})
+        return
+    numbers = ("bytes", "runs", "Mbit/s", "range", "server ns/B", "client ns/B")
+    listing = table("stack", *numbers, right=numbers)
+    for row in rows:
+        listing.add_row(
+            row.stack,
+            f"{row.body_bytes:,}",
+            str(row.runs),
+            f"{row.mbit_s:.1f}",
+            f"{row.mbit_s_min:.1f} to {row.mbit_s_max:.1f}",
+            f"{row.server_ns_per_byte:.1f}",
+            f"{row.client_ns_per_byte:.1f}",
+        )
+    results.print(listing)
 
 
 @app.command("recipe")
