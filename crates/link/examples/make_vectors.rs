@@ -1,4 +1,4 @@
-//! Writes the golden vectors: `cargo run -p eyelevel-link --example make_vectors -- vectors/link`.
+//! Writes the golden vectors: `cargo run --release -p eyelevel-link --example make_vectors -- vectors/link`.
 //!
 //! They pin the behaviour of a path, to the nanosecond and the packet. Run it only if the model is
 //! meant to change, review the differences, and mention them in the changelog.

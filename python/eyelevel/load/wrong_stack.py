@@ -16,9 +16,7 @@ from eyelevel.plan.stacks import Stack
 
 CLASSICAL = "X25519"
 HYBRID = "X25519MLKEM768"
-"""The group of `key_exchange = "hybrid"`, in TLS 1.3 alone."""
-"""The group of Chromium's key share that our servers prefer, by TLS version; only TLS 1.3 has the
-post-quantum one."""
+"""The group of `key_exchange = "hybrid"`, of Chromium's key shares; in TLS 1.3 alone."""
 CIPHERS = {
     "1.2": "TLS_ECDHE_{key}_WITH_AES_128_GCM_SHA256",
     "1.3": "TLS13_AES_128_GCM_SHA256",

@@ -4,7 +4,7 @@ Devices that a browser can emulate, as one table.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Le, MaxLen, MinLen
@@ -437,7 +437,8 @@ class BrowserChange(Settings):
 
     def given(self) -> JsonObject:
         """Return the settings that it changes, by key."""
-        return {name: value for name in _CHANGEABLE if (value := getattr(self, name)) is not None}
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in given.items() if value is not None}
 
     def apply_to(self, browser: Browser) -> Browser:
         """Return the plan's browser settings with the change."""
@@ -449,18 +450,6 @@ class BrowserChange(Settings):
             f"{name} {getattr(value, 'name', None) or _format_value(value)}"
             for name, value in self.given().items()
         )
-
-
-_CHANGEABLE = (
-    "browser",
-    "device",
-    "cpu_slowdown",
-    "color_scheme",
-    "javascript",
-    "blocked_hosts",
-    "chromium",
-    "chromium_flags",
-)
 
 
 def _format_value(value: object) -> str:

@@ -1,10 +1,7 @@
 """Protocol stacks and their settings, declared once (see `eyelevel.base.settings`).
 
-Value types and defaults of stacks: versions, congestion controllers, windows.
-
-Chromium's effective connection type, derived from a network's round-trip time.
-
-By default Chromium estimates the type while a page loads, so that it differs between stacks and
+They include Chromium's effective connection type, derived from a network's round-trip time. By
+default Chromium estimates the type while a page loads, so that it differs between stacks and
 changes during loads. Below 4g it holds back low-priority requests over every protocol, loads lazy
 images from farther away, and reports the type to pages (`navigator.connection`).
 """

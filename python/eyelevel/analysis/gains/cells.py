@@ -1,12 +1,10 @@
-"""The comparisons of a study: by site, network and metric, and over the sites.
+"""Compare stacks by site, network and metric, then over the sites, then over the networks.
 
-The p values of a study's gains: corrected by Benjamini and Hochberg, and of equivalence. One
-stack's gain over all networks, each weighted by its use.
-
-Pooled errors of each network's stacks, for the intervals of its gains.
-
-They are used only where the number of blocks is fixed: a study that may stop early has confidence
-sequences of each comparison's own values.
+`compare_cells` has one result per site, `compare_networks` their geometric means, with p values
+corrected by Holm and by Benjamini and Hochberg, and of equivalence; `compare_overall` weighs the
+networks by their use. `pools_of` collects the loads of all stacks of a network for the error that
+intervals share. It serves studies with a fixed number of blocks only: one that may stop early has
+confidence sequences of each comparison's own values.
 """
 
 import math

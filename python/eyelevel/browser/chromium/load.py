@@ -73,14 +73,14 @@ def load_in_chromium(settings: LoadSettings) -> RawLoad:
             settings.quic_origins,
             settings.spki_sha256,
             settings.viewport_px,
-            settings.proxy,
-            settings.stack.early_data,
-            settings.own_hosts,
-            settings.browser.forced_connection_type,
-            settings.browser.is_again,
-            settings.as_recorded,
-            settings.stack.is_discovered,
-            settings.browser.chromium_flags,
+            proxy=settings.proxy,
+            early_data=settings.stack.early_data,
+            own_hosts=settings.own_hosts,
+            effective_connection_type=settings.browser.forced_connection_type,
+            is_visited_before=settings.browser.is_again,
+            as_recorded=settings.as_recorded,
+            finds_quic=settings.stack.is_discovered,
+            own_flags=settings.browser.chromium_flags,
         )
         if settings.browser.netlog:
             arguments += netlog_arguments(folder / PROFILE)

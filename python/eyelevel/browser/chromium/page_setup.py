@@ -1,6 +1,4 @@
-"""Set up viewport, device and conditions of a page before it is opened.
-
-Read a page's own timings in Chromium, once after the load, and its timer's gaps.
+"""Set up a page's viewport, device and conditions in Chromium, and read its timings after the load.
 
 A timer of 20 ms runs in the main frame. If it fires later than a long task explains, the renderer
 may have lacked CPU time (`eyelevel.analysis.trials.facts` decides).

@@ -156,6 +156,7 @@ def browser_arguments(
     quic_origins: Sequence[str],
     spki_sha256: str | None,
     viewport_px: tuple[int, int],
+    *,
     proxy: str | None = None,
     early_data: bool = False,
     own_hosts: Sequence[tuple[str, str]] = (),

@@ -4,8 +4,8 @@ A difference is an interval, never a point. It is `equal` only if the whole inte
 margin, and `inherent` or the browser's only if it lies within the range that is expected. It is
 `unequal` only if it lies outside of all that is allowed. An interval across a limit is `unknown`.
 
-Define an aspect in which stacks may differ, and how it is measured. The networks over which two
-stacks are compared, and the transfers on each.
+An `Aspect` is what stacks may differ in, a `Measure` how it is measured, and a `Scenario` one
+measurement over one of the networks here.
 """
 
 import math

@@ -1,6 +1,6 @@
-"""Compute a stack's values from one load of the generated page: its record and path logs; pure.
+"""Compute a stack's values from one load of the generated page, or one transfer; pure.
 
-Compute a stack's values from one transfer of our own client: its report and log; pure.
+A load has a record and path logs, a transfer the report of our own client and a log.
 """
 
 import statistics

@@ -1,6 +1,4 @@
-"""Turn runs' values into rows of the level; pure.
-
-Build the table of aspects of stacks, set and measured, with each stack's values.
+"""Turn runs' values into rows of the level, and stacks into a table of their aspects; pure.
 
 An aspect is described only by the setting in force and by measurements of this machine.
 """

@@ -1,22 +1,12 @@
 """A measured level as text: the answer first, then rows by their meaning; pure.
 
-A measured level as lines of text: the answer first, then rows by their meaning.
+A level and its rows are dictionaries, as in `levels` of `environment.json` and in `--json`. A row
+has a line. If the terminal is wide enough the line begins with its aspect; otherwise the aspect is
+above its rows, so that no cell is broken. The numbers of a row have the same number of digits, so
+that their differences can be checked by eye; `--json` has all digits.
 
-A row has a line. If the terminal is wide enough the line begins with its aspect; otherwise the
-aspect is above its rows, so that no cell is broken.
-
-A measured level in words, for commands and reports.
-
-A level is a dictionary, as in `levels` of `environment.json`.
-
-One row of the level in words. A row is a dictionary as in `environment.json` and `--json`.
-
-The numbers of a row have the same number of digits, so that their differences can be checked by
-eye; `--json` has all digits.
-
-Settings and measured values of stacks as text: differences before similarities.
-
-Stacks with the same value share it, so that both three and twelve stacks fit a terminal.
+In the table of stacks' settings and values, stacks with the same value share it, so that both three
+and twelve stacks fit a terminal.
 """
 
 from collections.abc import Iterator, Sequence

@@ -3,13 +3,11 @@
 `eyelevel.run.study.dispatch` decides what runs where and next, and `slots` load; the loop passes
 events and decisions between them, and analyses the records in between.
 
-The one writer of a run: it commits trials that arrive as bytes, and stores their rows. Limit how
-often a running study analyses its records: no load runs meanwhile.
-
-Recognise a run whose loads all fail alike for a reason of the instrument: pure.
-
-A broken browser or a server that does not respond fails every load in the same way, and hours of
-further loads would show nothing more. A busy machine is no such reason: it may become idle again.
+It is the one writer of a run: it commits trials that arrive as bytes, and stores their rows. It
+limits how often a running study is analysed, since no load runs meanwhile. It ends a run whose
+loads all fail alike for a reason of the instrument: with a broken browser or a server that does not
+respond, hours of further loads would show nothing more. A busy machine is no such reason, since it
+may become idle again.
 """
 
 import signal

@@ -1,7 +1,5 @@
 """The browser's command line."""
 
-from pathlib import Path
-
 import pytest
 
 from eyelevel.base.errors import BrowserStartError
@@ -19,7 +17,7 @@ from eyelevel.browser.chromium.process import (
 
 def arguments(http_version: str) -> list[str]:
     origins = ("a.test:443", "b.test:8443")
-    return browser_arguments(http_version, origins, "c3Bracw==", (1280, 720), Path("/profile"))
+    return browser_arguments(http_version, origins, "c3Bracw==", (1280, 720))
 
 
 def test_quic_is_forced_on_listed_origins_and_off_elsewhere():
@@ -39,7 +37,7 @@ def test_a_host_that_is_to_be_found_over_quic_is_trusted_on_a_port_that_nobody_u
 
 def test_hosts_that_no_resolver_is_asked_for_are_taken_to_the_lab():
     places = (("127.0.0.1", "198.18.1.0"), ("localhost", "198.18.1.1"))
-    given = browser_arguments("h1", (), None, (1280, 720), Path("/profile"), own_hosts=places)
+    given = browser_arguments("h1", (), None, (1280, 720), own_hosts=places)
     rules = "--host-resolver-rules=MAP 127.0.0.1 198.18.1.0,MAP localhost 198.18.1.1"
     assert rules in given
     assert not any("host-resolver" in argument for argument in arguments("h1"))
@@ -63,9 +61,7 @@ def test_every_flag_is_given_once_and_has_a_reason():
     ("kind", "said"), [("slow-2g", "Slow-2G"), ("2g", "2G"), ("3g", "3G"), ("4g", "4G")]
 )
 def test_a_connection_type_is_forced_by_chromiums_name(kind: str, said: str):
-    given = browser_arguments(
-        "h2", (), None, (1280, 720), Path("/profile"), effective_connection_type=kind
-    )
+    given = browser_arguments("h2", (), None, (1280, 720), effective_connection_type=kind)
     assert f"--force-effective-connection-type={said}" in given
 
 
