@@ -45,7 +45,9 @@ USED = {
     # Set for a library, which reads it.
     "protocol_version": "http.server reads it",
     # Registered by a decorator with a name of its own.
+    "check_server": "`eyelevel server check`",
     "compare_server": "`eyelevel server compare`",
+    "download_from_server": "`eyelevel server bulk`",
     "expand_": "`eyelevel plan expand`",
     "from_csv": "`eyelevel network from-csv`",
     "print_recipe": "`eyelevel server recipe`",
