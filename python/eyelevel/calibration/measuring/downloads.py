@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from eyelevel.base.errors import LabError
 from eyelevel.base.json_types import JsonObject
-from eyelevel.calibration.measuring.runs import Recordings, RunError, transfer
+from eyelevel.calibration.measuring.runs import INCOMPLETE, Recordings, RunError, transfer
 from eyelevel.load.quiet_host import HostWait
 from eyelevel.plan.networks.network import Network
 from eyelevel.plan.stacks import Stack
@@ -93,7 +93,7 @@ def _download(
         except RunError:
             continue
         if not report["complete"]:
-            raise LabError(f"{stack.name} did not send a body of {size:,} bytes whole")
+            raise LabError(INCOMPLETE.format(stack.name, size))
         return Download(
             stack.name,
             size,

@@ -61,6 +61,7 @@ LATE_AFTER_BYTES = 60_000
 """The bytes before the urgent request: the window is open by then, and the kernel's buffers have
 grown."""
 TRIED_BYTES = 20_000
+INCOMPLETE = "{} did not send a body of {:,} bytes whole; check its command and its own log"
 MOVED = {"speed_index_ms": "Speed Index", "page_load_time_ms": "load time"}
 """The metrics that an aspect may change."""
 TRIES = 4
@@ -111,7 +112,7 @@ def try_transfer(stack: Stack) -> None:
         recordings = Recordings.write(folder, {TRIED_BYTES})
         transfer_, _, _ = transfer(FAR, stack, recordings, TRIED_BYTES, 1)
     if not transfer_["complete"]:
-        raise LabError(f"{stack.name} did not send a body of {TRIED_BYTES:,} bytes whole")
+        raise LabError(INCOMPLETE.format(stack.name, TRIED_BYTES))
 
 
 def _page(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -> dict[str, Value]:

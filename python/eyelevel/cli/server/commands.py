@@ -266,7 +266,8 @@ def check_responds(stack: Stack, server: str) -> None:
         pass  # the machine was too busy, which the runs wait for
     except LabError as error:
         version = _IN_WORDS[stack.http_version]
-        raise PlanError([f"trying {version} of `{server}`: {error}"]) from error
+        remedy = "" if stack.http_version == "h2" else "; --protocols h2 leaves HTTP/3 out"
+        raise PlanError([f"trying {version} of `{server}`: {error}{remedy}"]) from error
 
 
 def _print_answer(summary: Summary) -> None:

@@ -56,6 +56,7 @@ ELSEWHERE = {
     "report/html.py": CODE,
     "run/block/inputs.py": "it is sent as it is, to where its digest is checked",
     "run/bundle/bundle.py": "it is written, not read",
+    "calibration/level/report_card.py": OURS,
     "calibration/measuring/cache.py": CODE,
     "calibration/measuring/runs.py": OURS,
     "run/machines/evidence.py": CODE,
