@@ -138,4 +138,4 @@ def _bounds(estimate: Estimate, factor: float) -> str:
     if estimate.low is None or estimate.high is None:
         return "no interval"
     low, high = (format_number(factor * bound, "+.1f") for bound in (estimate.low, estimate.high))
-    return f"{low}, {high}"
+    return f"{low},{NO_BREAK}{high}"
