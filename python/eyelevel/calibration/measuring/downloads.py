@@ -106,12 +106,15 @@ def _download(
 
 
 def summarise_downloads(downloads: Sequence[Download]) -> list[Downloads]:
-    """Return a row for each size and stack, in their order."""
+    """Return a row for each size and stack, by size; stacks are in the order of their first run."""
     groups: dict[tuple[int, str], list[Download]] = {}
     for each in downloads:
         groups.setdefault((each.body_bytes, each.stack), []).append(each)
     rows = []
-    for (size, stack), group in groups.items():
+    order = list(dict.fromkeys(each.stack for each in downloads))
+    for (size, stack), group in sorted(
+        groups.items(), key=lambda item: (item[0][0], order.index(item[0][1]))
+    ):
         rates = [size * 8 / each.duration_ms / 1e3 for each in group]
 
         def median_ns(name: str, group: Sequence[Download] = group, size: int = size) -> float:

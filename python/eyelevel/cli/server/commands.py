@@ -229,7 +229,10 @@ def download_from_server(
     def on_step(number: int, total: int, stack: str, size: int) -> None:
         hints.print(f"download {number}/{total}: {size:,} bytes, {stack}", markup=False)
 
-    rows = summarise_downloads(measure_downloads(stacks, sizes, runs, on_step))
+    downloads = measure_downloads(stacks, sizes, runs, on_step)
+    if lost := len(sizes) * runs * len(stacks) - len(downloads):
+        hints.print(f"{lost} downloads are left out: the machine starved each of their tries")
+    rows = summarise_downloads(downloads)
     if as_json:
         print_json({"network": NETWORK.name, "downloads": [row.as_json() for row in rows]})
         return

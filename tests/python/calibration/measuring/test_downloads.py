@@ -65,5 +65,14 @@ def test_a_row_has_medians_per_byte_and_the_range_of_the_rate() -> None:
     assert row.as_json()["connect_ms"] == 41.0
 
 
+def test_rows_are_by_size_and_stacks_in_one_order() -> None:
+    each = [
+        Download(stack, size, 41.0, 80.0, 0.004, 0.002)
+        for size, stack in ((10, "tcp+"), (10, "quic"), (100, "quic"), (100, "tcp+"))
+    ]
+    rows = [(row.body_bytes, row.stack) for row in summarise_downloads(each)]
+    assert rows == [(10, "tcp+"), (10, "quic"), (100, "tcp+"), (100, "quic")]
+
+
 def test_the_queue_holds_two_round_trips_of_bytes() -> None:
     assert NETWORK.queue_ms >= 2 * NETWORK.rtt_ms_min
