@@ -124,7 +124,10 @@ def _page(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -
     with temporary_folder("level") as folder:
         result = run_trial(trial, str(recordings.page), path_log=str(folder))
         if result.record["outcome"] != "ok":
-            raise RunError(f"{result.record['outcome']}: {result.record['outcome_detail']}")
+            text = f"{result.record['outcome']}: {result.record['outcome_detail']}"
+            if result.record["outcome"] in ("starved", "late-packets"):
+                text += "; run it again when the machine is quiet"
+            raise RunError(text)
         if reason := disturbance(0.0, result.record["host"]["cpu_steal_share"]):
             raise RunError(f"starved: {reason}; run it again when the machine is quiet")
         logs = _logs(folder)
