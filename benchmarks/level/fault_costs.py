@@ -47,7 +47,7 @@ FAULTS = (
     Fault("priorities ignored", {"priorities": False}),
     Fault("initial window of 10 packets", {"initial_window_packets": 10}),
     Fault("no pacing", {"pacing": False}),
-    Fault("3 kB more certificates", {"certificate_chain_bytes": 6000}),
+    Fault("a certificate chain of 4,000 bytes", {"certificate_chain_bytes": 4000}),
     Fault("no Alt-Svc", {"alt_svc": False}, ("h3",)),
 )
 

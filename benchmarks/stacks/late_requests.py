@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.shared.command import rounds
 from eyelevel.analysis.pathlog import read_arrivals
-from eyelevel.calibration.level.page_values import late_values, reported_arrival_ns
+from eyelevel.calibration.level.page_values import late_values, read_arrival_ns
 from eyelevel.calibration.validation.bulk import LATE_URL, bulk_site, transfer_with_report
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.networks.network import lab_path
@@ -66,7 +66,7 @@ def _once(name: str, stack: Stack, site: Path, url: str, number: int) -> tuple[f
         )
         down = read_arrivals((Path(text) / "down.log").read_bytes(), "down.log")
     request = next(each for each in summary.requests if each["url"] == LATE_URL)
-    values = late_values(told["late"], reported_arrival_ns(request), down)
+    values = late_values(told["late"], read_arrival_ns(request), down)
     most = max(each["in_force"]["unsent_bytes_max"] for each in summary.connections)
     return values["late_bytes"], values["late_ms"], most
 

@@ -179,7 +179,7 @@ class Lab:
         self._first_connection = 0
         self.ready: Ready
         self.external_server_pid: int | None = None
-        """The first process of the external server that responds in place of the lab's."""
+        """The process ID of an external server's command; None if the lab's servers respond."""
 
     def __enter__(self) -> Self:
         self._conversation = Conversation("the lab", [find_binary(), "up"], self._is_path)

@@ -83,7 +83,7 @@ def _wrong_over_tcp(stack: Stack, in_force: JsonMapping) -> str:
     """
     if not stack.is_ours:
         return ""
-    wanted = _expected_of_transport(stack)
+    wanted = _list_expected_settings(stack)
     wanted["congestion_control"] = controller = tcp_controller(stack.congestion_control)
     for name, value in wanted.items():
         if name == "initial_window_packets" and _has_lost_window(in_force):
@@ -139,7 +139,7 @@ def _wrong_visit(load: Observed) -> str:
 
 def _derive_expected_in_force(stack: Stack) -> JsonObject:
     """Return the values that a connection of this stack must report, if it reports them."""
-    wanted = _expected_of_transport(stack)
+    wanted = _list_expected_settings(stack)
     if stack.over_tls:
         version, key = stack.tls_version, stack.certificate_key.upper()
         wanted["tls_version"] = version
@@ -151,7 +151,7 @@ def _derive_expected_in_force(stack: Stack) -> JsonObject:
     return wanted
 
 
-def _expected_of_transport(stack: Stack) -> JsonObject:
+def _list_expected_settings(stack: Stack) -> JsonObject:
     return {
         "congestion_control": stack.congestion_control,
         "initial_window_packets": stack.initial_window_packets,

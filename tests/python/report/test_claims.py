@@ -151,7 +151,7 @@ def test_it_describes_with_numbers_in_grey(broken_off):
             assert f'<strong class="open">so far</strong><span>{size}</span>' in text
 
 
-def printed(results, monkeypatch):
+def print_text(results, monkeypatch):
     screen = io.StringIO()
     console = Console(
         file=screen, force_terminal=True, color_system="standard", width=300, highlight=False
@@ -162,10 +162,10 @@ def printed(results, monkeypatch):
 
 
 def test_the_terminal_has_its_numbers_in_grey_and_no_others(broken_off, whole, monkeypatch):
-    text = printed(broken_off, monkeypatch)
+    text = print_text(broken_off, monkeypatch)
     assert "No verdict: the run is not complete. 143 of 144 loads" in text
     assert text.count(f"{GREY}So far on dsl, ") == 2
-    assert GREY not in printed(whole, monkeypatch)
+    assert GREY not in print_text(whole, monkeypatch)
 
 
 def metrics_without_shifts(record, frames):
@@ -181,12 +181,12 @@ def test_the_terminal_has_the_vitals_and_a_difference_where_there_is_no_ratio(
     """0 has no ratio, and its difference is 0. A metric that no load has is not there."""
     write_run(tmp_path, text=preset_text("quickstart", SITES))
     results = read_results(tmp_path, metrics_without_shifts)
-    lines = [" ".join(line.split()) for line in printed(results, monkeypatch).splitlines()]
+    lines = [" ".join(line.split()) for line in print_text(results, monkeypatch).splitlines()]
     for title in ("Largest Contentful Paint", "Cumulative Layout Shift", "Total Blocking Time"):
         assert sum(title in line for line in lines) == len(results.networks)
     shifts = [line for line in lines if "Cumulative Layout Shift" in line]
     assert shifts == ["Cumulative Layout Shift 0.000 0.000"] * len(results.networks)
-    without = printed(
+    without = print_text(
         read_run(tmp_path / "other", text=preset_text("quickstart", SITES)), monkeypatch
     )
     assert "Largest Contentful Paint" in without and "Cumulative Layout Shift" not in without
@@ -229,7 +229,7 @@ def test_two_runs_of_which_one_was_broken_off_are_not_judged(broken_off, whole):
         assert not any("blocks in each run would be enough" in verdict.message for verdict in found)
 
 
-def claimed_in_chart(results):
+def read_chart_claims(results):
     data = PageData(results)
     charts_section(results, data)
     chart = data.specifications["gain-0"]
@@ -238,9 +238,9 @@ def claimed_in_chart(results):
 
 
 def test_the_chart_of_gains_colours_claims_alone(whole, broken_off):
-    claimed = claimed_in_chart(whole)
+    claimed = read_chart_claims(whole)
     assert claimed and {row["metric"] for row in claimed} == {whole.primary_metric}
-    assert claimed_in_chart(broken_off) == []
+    assert read_chart_claims(broken_off) == []
 
 
 def test_maps_follow_the_verdict(grid, tmp_path):

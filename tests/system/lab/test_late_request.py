@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from eyelevel.analysis.pathlog import read_arrivals
-from eyelevel.calibration.level.page_values import late_values, reported_arrival_ns
+from eyelevel.calibration.level.page_values import late_values, read_arrival_ns
 from eyelevel.calibration.validation.bulk import LATE_URL, bulk_site, transfer_with_report
 from eyelevel.plan.in_force import lab_stack
 from eyelevel.plan.networks.network import Network, lab_path
@@ -62,7 +62,7 @@ def measure_late(
             )
             down = read_arrivals((Path(text) / "down.log").read_bytes(), "down.log")
         request = next(each for each in summary.requests if each["url"] == LATE_URL)
-        found.append(late_values(told["late"], reported_arrival_ns(request), down)["late_bytes"])
+        found.append(late_values(told["late"], read_arrival_ns(request), down)["late_bytes"])
         most = max(most, *(c["in_force"]["unsent_bytes_max"] for c in summary.connections))
     return found, most
 

@@ -380,7 +380,7 @@ _OF_HANDSHAKE: tuple[Aspect, ...] = (
     ),
     Aspect(
         "handshake in the browser",
-        what="the same, of the page's own connection",
+        what="of the page's connection, TLS included, as the browser times it",
         measure=Measure(
             "page_connect_ms",
             PAGES,

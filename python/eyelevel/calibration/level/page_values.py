@@ -274,12 +274,12 @@ def bulk_values(
     return values
 
 
-def reported_arrival_ns(request: JsonMapping) -> int:
+def read_arrival_ns(request: JsonMapping) -> int:
     """Return when a request had arrived, by our server's event."""
     return int(request["at_ns"] - request["server_us"] * 1000)
 
 
-def seen_arrival_ns(report: JsonMapping, up: Arrivals) -> int | None:
+def find_arrival_ns(report: JsonMapping, up: Arrivals) -> int | None:
     """Return when the urgent request arrived at a server, by the path's log alone.
 
     It is the first packet with data that the client sent after the call; None if there is none.
@@ -339,13 +339,17 @@ def packet_to_lose(down: Arrivals, kind: str, rtt_ms: float) -> int | None:
     full = data[is_full]
     if kind == "middle":
         return int(full[len(full) // 2])
-    late_ms = (down.at_ns[data] - down.at_ns[full[-1]]) / 1e6
-    return int(data[late_ms < FLIGHT_GAP_RTT_SHARE * rtt_ms][-1])
+    body = data[sizes >= BODY_PACKET_BYTES_MIN]
+    late_ms = (down.at_ns[body] - down.at_ns[full[-1]]) / 1e6
+    return int(body[late_ms < FLIGHT_GAP_RTT_SHARE * rtt_ms][-1])
 
 
 FULL_PACKET_BYTES_MIN = 1400
 """The least bytes of a full packet, which has 1500 over TCP and 1480 over our QUIC; other servers
 begin with smaller ones, such as quic-go with 1280."""
+BODY_PACKET_BYTES_MIN = 110
+"""The least bytes of a packet with some of a body: Go's HTTP/2 ends a stream in a packet of its own
+with 83, whose loss costs the body nothing."""
 DATAGRAM_BYTES_MIN = 1200
 """The size of a datagram that every path of QUIC carries (RFC 9000 14)."""
 
@@ -358,10 +362,10 @@ def is_intended_loss(down: Arrivals, kind: str, rtt_ms: float) -> bool:
     if len(down.dropped) != 1:
         return False
     (lost,) = down.dropped.tolist()
-    data = np.flatnonzero(down.wire_bytes >= _DATA_PACKET_BYTES_MIN)
-    behind_ms = (down.at_ns[data[data > lost]] - down.at_ns[lost]) / 1e6
+    body = np.flatnonzero(down.wire_bytes >= BODY_PACKET_BYTES_MIN)
+    behind_ms = (down.at_ns[body[body > lost]] - down.at_ns[lost]) / 1e6
     followed = bool((behind_ms < FLIGHT_GAP_RTT_SHARE * rtt_ms).any())
-    return lost in data and followed == (kind == "middle")
+    return lost in body and followed == (kind == "middle")
 
 
 def repair_values(whole: JsonMapping, broken: JsonMapping) -> dict[str, Value]:

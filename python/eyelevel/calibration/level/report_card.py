@@ -36,7 +36,7 @@ INCONCLUSIVE = ("starved", "late-packets", "other than the intended")
 
 @dataclass(frozen=True)
 class Criterion:
-    """What is expected of a server in one aspect.
+    """The expectation of a server in one aspect.
 
     `worse`: 1 if a greater value than the level stack's is a disadvantage, -1 if a smaller one is.
     `rule`: what a standard states. `versions`: over HTTP/2 some aspects are the kernel's. `fault`:
@@ -69,7 +69,7 @@ CRITERIA: tuple[Criterion, ...] = (
     Criterion(
         "initial window",
         -1,
-        "10 packets are recommended: RFC 9002 7.2; level stacks have as many as large CDNs",
+        "10 packets are recommended: RFC 9002 7.2; level stacks have 32, as Wolsing et al. 2019",
         ("h3",),
         fault="initial window of 10 packets",
     ),
@@ -107,7 +107,7 @@ CRITERIA: tuple[Criterion, ...] = (
         "certificate chain",
         1,
         "before a client is validated, three times what came may be sent: RFC 9000 8.1",
-        fault="3 kB more certificates",
+        fault="a certificate chain of 4,000 bytes",
     ),
     Criterion("session tickets", -1, "tickets let later visits resume: RFC 8446 4.6.1", enough=1.0),
     Criterion(
@@ -123,7 +123,7 @@ CRITERIA: tuple[Criterion, ...] = (
 
 @dataclass(frozen=True)
 class Cost:
-    """What a planted fault costs a page: ms of a metric with their interval."""
+    """The cost of a planted fault on one page: ms of a metric with their interval."""
 
     fault: str
     site: str
@@ -276,6 +276,8 @@ def _why_unknown(row: Row) -> str:
         return row.because
     if None in (row.first, row.second):
         return "it has no value"
+    if not row.difference.determined:
+        return row.difference.reason
     return "the interval includes both more and less than the margin"
 
 
@@ -294,7 +296,7 @@ HEADINGS: Mapping[Grade, str] = {
     "recommended": "AS RECOMMENDED: as the level stack, within the margin or the protocol's own",
     "unknown": "UNKNOWN: no value, or too wide an interval",
 }
-_VERSION_NAMES: Mapping[HttpVersion, str] = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
+VERSION_NAMES: Mapping[HttpVersion, str] = {"h1": "HTTP/1.1", "h2": "HTTP/2", "h3": "HTTP/3"}
 
 
 def card_lines(name: str, findings: Sequence[Finding]) -> list[str]:
@@ -316,7 +318,7 @@ def card_lines(name: str, findings: Sequence[Finding]) -> list[str]:
 
 def _finding_lines(finding: Finding) -> list[str]:
     server, level = (format_value(value, finding.unit) for value in (finding.server, finding.level))
-    version = _VERSION_NAMES[finding.version]
+    version = VERSION_NAMES[finding.version]
     lines = [f"  {version}, {finding.aspect} ({finding.network}): {server}; level {level}"]
     if finding.grade not in ("recommended", "unknown") and finding.difference.determined:
         lines[0] += f"; difference {_format_interval(finding.difference, finding.unit)}"

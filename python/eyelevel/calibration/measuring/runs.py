@@ -25,13 +25,13 @@ from eyelevel.calibration.level.page_values import (
     Scheduled,
     Waited,
     bulk_values,
+    find_arrival_ns,
     is_intended_loss,
     late_values,
     packet_to_lose,
     page_values,
+    read_arrival_ns,
     repair_values,
-    reported_arrival_ns,
-    seen_arrival_ns,
     unsent_bytes_max,
 )
 from eyelevel.calibration.validation.bulk import LATE_URL, bulk_site, transfer_with_report
@@ -165,9 +165,9 @@ def _late(scenario: Scenario, stack: Stack, recordings: Recordings, seed: int) -
     )
     if stack.is_ours:
         requests = (request for request in summary.requests if request["url"] == LATE_URL)
-        came_ns = next(map(reported_arrival_ns, requests), None)
+        came_ns = next(map(read_arrival_ns, requests), None)
     else:
-        came_ns = seen_arrival_ns(transfer_["late"], up)
+        came_ns = find_arrival_ns(transfer_["late"], up)
     if came_ns is None:
         raise RunError(f"{scenario.name}: the servers saw no urgent request; run it again")
     values = late_values(transfer_["late"], came_ns, down)

@@ -10,6 +10,7 @@ import typer
 from eyelevel.base.errors import INTERRUPTS, LabError, PlanError, unknown
 from eyelevel.calibration.level.classes import SCENARIOS_BY_NAME
 from eyelevel.calibration.level.report_card import (
+    VERSION_NAMES,
     Finding,
     card_lines,
     judge_server,
@@ -58,6 +59,7 @@ app = typer.Typer(help="Tell a protocol's difference from a server's own.", no_a
 SITE = "agency"
 NETWORKS = "dsl,lte"
 VERSIONS: tuple[HttpVersion, ...] = ("h2", "h3")
+PROTOCOLS = ",".join(VERSIONS)
 CHECK_S = 280.0
 """The time for a check's runs, out of the five minutes that it may take."""
 CHECKED = tuple(
@@ -71,25 +73,26 @@ CHECKED = tuple(
     )
 )
 EXIT_FAULTS = 1
-_IN_WORDS = {"h2": "HTTP/2", "h3": "HTTP/3"}
+ServerArgument = Annotated[
+    str, typer.Argument(help=f"A server's command, or a recipe: {', '.join(RECIPES)}.")
+]
+ProtocolsOption = Annotated[
+    str, typer.Option(help="The server's protocols, separated by a comma; the others are left out.")
+]
+PathsOption = Annotated[
+    list[str] | None, typer.Option(help="A file or folder that the command may read; repeatable.")
+]
 
 
 @app.command("compare")
 def compare_server(
-    server: Annotated[
-        str, typer.Argument(help=f"A server's command, or a recipe: {', '.join(RECIPES)}.")
-    ],
+    server: ServerArgument,
     site: Annotated[
         list[str] | None, typer.Option(help=f"A recorded site; repeatable; {SITE} by default.")
     ] = None,
     networks: Annotated[str, typer.Option(help="Networks, separated by commas.")] = NETWORKS,
-    protocols: Annotated[
-        str, typer.Option(help="The protocols of the server that are compared.")
-    ] = ",".join(VERSIONS),
-    path: Annotated[
-        list[str] | None,
-        typer.Option(help="A file or folder that the command may read; repeatable."),
-    ] = None,
+    protocols: ProtocolsOption = PROTOCOLS,
+    path: PathsOption = None,
     as_deployed: Annotated[
         bool,
         typer.Option(
@@ -133,16 +136,9 @@ def compare_server(
 
 @app.command("check")
 def check_server(
-    server: Annotated[
-        str, typer.Argument(help=f"A server's command, or a recipe: {', '.join(RECIPES)}.")
-    ],
-    protocols: Annotated[
-        str, typer.Option(help="The protocols of the server that are checked.")
-    ] = ",".join(VERSIONS),
-    path: Annotated[
-        list[str] | None,
-        typer.Option(help="A file or folder that the command may read; repeatable."),
-    ] = None,
+    server: ServerArgument,
+    protocols: ProtocolsOption = PROTOCOLS,
+    path: PathsOption = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Measure again, even what is kept.")
     ] = False,
@@ -155,19 +151,18 @@ def check_server(
     cost of a fault is that of the same fault in our own servers. Exits 1 if something is broken or
     costs pages time.
     """
-    asked = _read_server(server, path or [], protocols, is_as_deployed=False)
-    plan = _parse(server_plan(asked, [SITE], NETWORKS.split(","), 2))
-    stacks = {stack.name: stack for stack in stacks_of(plan)}
+    asked, stacks = _read_stacks(server, path, protocols)
+    by_name = {stack.name: stack for stack in stacks}
     findings: list[Finding] = []
     failures: list[str] = []
     share_s = CHECK_S / len(asked.versions)
     try:
         with show_level_progress() as on_step:
             for version in asked.versions:
-                of_server = stacks[asked.stack_name(version) + EXTERNAL_SERVER_MARK]
-                check_responds(of_server, server)
+                of_server = by_name[asked.stack_name(version) + EXTERNAL_SERVER_MARK]
+                _check_responds(of_server, server)
                 level = validate_level(
-                    stacks[LEVEL[version]],
+                    by_name[LEVEL[version]],
                     of_server,
                     on_step,
                     fresh=fresh,
@@ -197,16 +192,9 @@ def check_server(
 
 @app.command("bulk")
 def download_from_server(
-    server: Annotated[
-        str, typer.Argument(help=f"A server's command, or a recipe: {', '.join(RECIPES)}.")
-    ],
-    protocols: Annotated[
-        str, typer.Option(help="The protocols of the server that are measured.")
-    ] = ",".join(VERSIONS),
-    path: Annotated[
-        list[str] | None,
-        typer.Option(help="A file or folder that the command may read; repeatable."),
-    ] = None,
+    server: ServerArgument,
+    protocols: ProtocolsOption = PROTOCOLS,
+    path: PathsOption = None,
     bytes_max: Annotated[
         int, typer.Option(min=min(SIZES), help="The largest download; smaller ones have a tenth.")
     ] = max(SIZES),
@@ -218,12 +206,10 @@ def download_from_server(
     The server's HTTP/2 and HTTP/3 alternate with the level stacks, over a made network of 100
     Mbit/s and 40 ms. A browser takes no part.
     """
-    asked = _read_server(server, path or [], protocols, is_as_deployed=False)
-    plan = _parse(server_plan(asked, [SITE], NETWORKS.split(","), 2))
-    stacks = stacks_of(plan)
+    _, stacks = _read_stacks(server, path, protocols)
     for stack in stacks:
         if not stack.is_ours:
-            check_responds(stack, server)
+            _check_responds(stack, server)
     sizes = [size for size in SIZES if size <= bytes_max]
 
     def on_step(number: int, total: int, stack: str, size: int) -> None:
@@ -234,7 +220,8 @@ def download_from_server(
         hints.print(f"{lost} downloads are left out: the machine starved each of their tries")
     rows = summarise_downloads(downloads)
     if as_json:
-        print_json({"network": NETWORK.name, "downloads": [row.as_json() for row in rows]})
+        network = {"rate_bit_s": NETWORK.rate_down_bit_s, "rtt_ms": NETWORK.rtt_ms_min}
+        print_json({"network": network, "downloads": [row.as_json() for row in rows]})
         return
     numbers = ("bytes", "runs", "Mbit/s", "range", "server ns/B", "client ns/B")
     listing = table("stack", *numbers, right=numbers)
@@ -261,16 +248,15 @@ def print_recipe(
     results.file.write(RECIPES[name].file.read_text("utf-8"))
 
 
-def check_responds(stack: Stack, server: str) -> None:
+def _check_responds(stack: Stack, server: str) -> None:
     """Transfer a body from the server once. Raises PlanError if it sends none."""
     try:
         try_transfer(stack)
     except RunError:
         pass  # the machine was too busy, which the runs wait for
     except LabError as error:
-        version = _IN_WORDS[stack.http_version]
-        remedy = "" if stack.http_version == "h2" else "; --protocols h2 leaves HTTP/3 out"
-        raise PlanError([f"trying {version} of `{server}`: {error}{remedy}"]) from error
+        attempt = f"trying {VERSION_NAMES[stack.http_version]} of `{server}`"
+        raise PlanError([f"{attempt}: {error}"]) from error
 
 
 def _print_answer(summary: Summary) -> None:
@@ -307,6 +293,14 @@ def _read_server(
     return ComparedServer(name_of_command(words), words, tuple(paths), chosen, is_as_deployed)
 
 
+def _read_stacks(
+    server: str, paths: list[str] | None, protocols: str
+) -> tuple[ComparedServer, list[Stack]]:
+    """Return a server and its stacks, after the level ones, as the level measures them."""
+    compared = _read_server(server, paths or [], protocols, is_as_deployed=False)
+    return compared, stacks_of(_parse(server_plan(compared, [SITE], NETWORKS.split(","), 2)))
+
+
 def _parse(text: str) -> Plan:
     return parse_plan(
         text,
@@ -334,7 +328,7 @@ def _try_server(plan: Plan, server: str) -> None:
         if not is_external(trial) or trial.network != plan.networks[0].name or key in tried:
             continue
         tried.add(key)
-        version = _IN_WORDS[trial.stack_settings.http_version]
+        version = VERSION_NAMES[trial.stack_settings.http_version]
         hints.print(f"trying {version} with {trial.site}", markup=False)
         archive = str(sites[trial.site].path.resolve())
         load = partial(run_trial, trial, archive, trace_files=plan.trace_files)

@@ -90,6 +90,13 @@ def test_what_never_succeeded_is_broken_with_its_reason(failure: str, grade: str
     assert (each and each.grade) == grade
 
 
+def test_too_few_runs_are_named_as_the_reason() -> None:
+    runs = [Run("bulk on far", side, {"first_flight_ms": 70.0 * side}) for side in (0, 1)]
+    few = [row for row in rows_of(runs, (QUIC, QUIC)) if row.aspect == "pacing"]
+    (found,) = judge_server("h3", "mine-h3@external", few, SCENARIOS, (), {})
+    assert (found.grade, found.note) == ("unknown", "a stack has fewer than 3 values")
+
+
 def test_a_ticket_is_enough_even_if_the_level_stack_gives_more() -> None:
     assert judge({"session tickets": 1.0})["session tickets"].grade == "recommended"
     assert judge({"session tickets": 0.0})["session tickets"].grade == "allowed"
@@ -97,7 +104,7 @@ def test_a_ticket_is_enough_even_if_the_level_stack_gives_more() -> None:
 
 def test_the_largest_gain_comes_first_and_consequences_last() -> None:
     costs = {
-        ("h3", "3 kB more certificates"): cost(30, 10, 50),
+        ("h3", "a certificate chain of 4,000 bytes"): cost(30, 10, 50),
         ("h3", "50 ms before the first byte"): cost(50, 40, 60),
         ("h3", "initial window of 10 packets"): cost(20, 10, 30),
         ("h3", "no pacing"): cost(90, 80, 100),

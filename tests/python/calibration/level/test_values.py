@@ -10,13 +10,13 @@ from eyelevel.calibration.level.page_values import (
     Scheduled,
     Waited,
     bulk_values,
+    find_arrival_ns,
     first_flight,
     is_intended_loss,
     late_values,
     packet_to_lose,
     page_values,
-    reported_arrival_ns,
-    seen_arrival_ns,
+    read_arrival_ns,
 )
 
 URLS = [item.url for item in items()]
@@ -169,6 +169,13 @@ def test_the_packet_to_lose_is_the_responses_and_no_later_one() -> None:
     assert packet_to_lose(arrivals((0.0, 60)), "tail", RTT_MS) is None
 
 
+def test_the_tail_is_of_the_body_and_not_the_packet_that_ends_its_stream() -> None:
+    packets = ((0, 1500), (100, 1500), (100, 1500), (100, 803), (100, 83))
+    assert packet_to_lose(arrivals(*packets), "tail", RTT_MS) == 3
+    assert is_intended_loss(arrivals(*packets, dropped=(3,)), "tail", RTT_MS)
+    assert not is_intended_loss(arrivals(*packets, dropped=(4,)), "tail", RTT_MS)
+
+
 def test_a_full_packet_is_one_of_the_servers_most_common_size() -> None:
     down = arrivals((0, 1280), (100, 1280), (100, 1280), (100, 1280), (100, 400), (500, 1480))
     assert packet_to_lose(down, "tail", RTT_MS) == 4  # the last is a probe of the path's MTU
@@ -178,7 +185,7 @@ def test_a_full_packet_is_one_of_the_servers_most_common_size() -> None:
 def test_a_late_request_counts_what_leaves_between_its_coming_and_its_first_byte() -> None:
     # Packets leave the server every 10 ms and are there 50 ms later; it came at 25 ms.
     down = arrivals(*((at * 10.0, 1480) for at in range(20)))
-    came_ns = reported_arrival_ns({"at_ns": 25_400_000, "server_us": 400})
+    came_ns = read_arrival_ns({"at_ns": 25_400_000, "server_us": 400})
     told = {"asked_ns": 0, "first_byte_ns": 150_500_000}
     # The one released at 150 ms has the first byte; before it 30 to 90 ms came after the request.
     assert late_values(told, came_ns, down) == {"late_bytes": 7 * 1480.0, "late_ms": 150.5}
@@ -188,8 +195,8 @@ def test_a_late_request_counts_what_leaves_between_its_coming_and_its_first_byte
 def test_the_path_shows_when_a_late_request_came_to_any_server() -> None:
     # Acknowledgements, the request, and an earlier packet with data.
     up = arrivals((10.0, 300), (20.0, 70), (30.0, 52), (31.0, 110), (32.0, 110))
-    assert seen_arrival_ns({"asked_ns": 12_000_000}, up) == 81_000_000
-    assert seen_arrival_ns({"asked_ns": 33_000_000}, up) is None
+    assert find_arrival_ns({"asked_ns": 12_000_000}, up) == 81_000_000
+    assert find_arrival_ns({"asked_ns": 33_000_000}, up) is None
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ REPORT = {
 
 @pytest.fixture
 def answers(monkeypatch: pytest.MonkeyPatch) -> list:
-    """What transfers give in turn: a report, or an error to raise."""
+    """Return the list of the transfers' results in their order: reports, or errors to raise."""
     given: list = []
 
     def transfer(*_: object) -> tuple:

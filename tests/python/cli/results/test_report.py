@@ -10,7 +10,7 @@ app = typer.Typer()
 app.command()(report)
 
 
-def printed(directory, outcomes):
+def print_report(directory, outcomes):
     write_run(directory, outcomes)
     done = CliRunner().invoke(app, [str(directory)])
     assert done.exit_code == 0
@@ -18,7 +18,7 @@ def printed(directory, outcomes):
 
 
 def test_what_exclusions_do_and_timeouts_are_printed(tmp_path):
-    text = printed(
+    text = print_report(
         tmp_path, {("startup/dsl/1", "quic"): "starved", ("startup/lte/1", "quic"): "timeout"}
     )
     assert "Exclusions: 1 load is left out because the instrument failed (1 of quic)" in text
@@ -26,5 +26,5 @@ def test_what_exclusions_do_and_timeouts_are_printed(tmp_path):
 
 
 def test_without_either_nothing_is_said_of_them(tmp_path):
-    text = printed(tmp_path, {})
+    text = print_report(tmp_path, {})
     assert "Exclusions" not in text and "Timeouts" not in text

@@ -88,7 +88,7 @@ def times(network, whole, **parts):
     )  # fmt: skip
 
 
-def explained(results, speed, paint=None, handshakes=(2.0, 2.0)):
+def explain(results, speed, paint=None, handshakes=(2.0, 2.0)):
     """The sentences of a study that called QUIC faster on `dsl`."""
     own, other = (pl.lit(count) for count in handshakes)
     counts = pl.when(pl.col("stack") == "quic").then(own).otherwise(other)
@@ -113,15 +113,15 @@ def test_each_part_that_is_named_has_an_interval_that_excludes_zero_on_the_side_
         speed_index_connections_ms=LESS, speed_index_first_byte_ms=NONE,
         speed_index_bytes_ms=Estimate(-31.0, -40.0, -22.0), speed_index_rest_ms=MORE,
     )  # fmt: skip
-    assert explained(results, speed) == (
+    assert explain(results, speed) == (
         "On dsl, the average visible part came 141 ms (122 to 160 ms) earlier with quic than with "
         "tcp: 149 ms (138 to 160 ms) less waiting for connections and 31 ms (22 to 40 ms) less "
         "waiting for bytes; the other parts took 39 ms back."
     )
-    assert explained(results, times("dsl", NONE, speed_index_connections_ms=LESS)) == ""
-    assert explained(results, times("dsl", MORE, speed_index_connections_ms=MORE)) == ""
-    assert explained(results, times("dsl", WHOLE, speed_index_connections_ms=NONE)) == ""
-    assert explained(results, times("lte", WHOLE, speed_index_connections_ms=LESS)) == ""
+    assert explain(results, times("dsl", NONE, speed_index_connections_ms=LESS)) == ""
+    assert explain(results, times("dsl", MORE, speed_index_connections_ms=MORE)) == ""
+    assert explain(results, times("dsl", WHOLE, speed_index_connections_ms=NONE)) == ""
+    assert explain(results, times("lte", WHOLE, speed_index_connections_ms=LESS)) == ""
 
 
 def test_the_headlines_comparison_is_explained_first(quickstart_contents):
@@ -159,12 +159,12 @@ def test_the_headlines_comparison_is_explained_first(quickstart_contents):
 def test_handshakes_before_the_first_paint_are_counted_and_priced(results, handshakes, said):
     nothing = times("dsl", NONE, speed_index_connections_ms=NONE)
     paint = times("dsl", WHOLE, first_paint_connections_ms=LESS)
-    assert explained(results, nothing, paint, handshakes) == (
+    assert explain(results, nothing, paint, handshakes) == (
         f"On dsl, before the first paint, {said} 149 ms (138 to 160 ms) less, and it painted "
         "141 ms earlier."
     )
     inconclusive = times("dsl", WHOLE, first_paint_connections_ms=NONE)
-    assert explained(results, nothing, inconclusive, handshakes) == ""
+    assert explain(results, nothing, inconclusive, handshakes) == ""
 
 
 def test_the_visible_part_of_a_site_is_said_with_what_brought_it(results):
