@@ -17,7 +17,7 @@ from eyelevel.run.study import loop
 from eyelevel.run.study.loop import RunResult, run_trials
 from eyelevel.run.study.prepare import begin_study
 from eyelevel.run.study.progress import Progress
-from eyelevel.run.study.stopping import Budget, FactsSoFar, Stopping
+from eyelevel.run.study.stopping import Budget, FactsSoFar, Stopping, TimeLimit
 from eyelevel.store.commit import write_trial
 from eyelevel.store.directory import ENVIRONMENT_FILE, write_document
 
@@ -81,7 +81,12 @@ class SyntheticStudy:
         """Run the study to its end, or to that of its budget."""
         trials = self.trials(directory)
         archives = {trial.recording: "" for trial in trials}
-        rule = Stopping(self.plan, directory, FactsSoFar(directory, metrics_of), budget).ended
+        facts = FactsSoFar(directory, metrics_of)
+        if self.plan.stop:
+            rule = Stopping(self.plan, directory, facts, budget).ended
+        else:
+            assert budget is not None
+            rule = TimeLimit(self.plan, directory, budget).ended
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(loop, "commit_trial", self.commit)
             return run_trials(trials, archives, directory, on_progress, rule, execution)

@@ -185,11 +185,7 @@ class Decisions:
         """The decisions and the blocks they took, in words; empty if nothing is decided."""
         blocks = self._plan.blocks
         decided = describe_decisions(list(self._decided.values()), blocks)
-        late = (
-            f"the time budget ended the loads after {self._last} of {blocks} blocks"
-            if self._last
-            else ""
-        )
+        late = _describe_end(self._last, blocks) if self._last else ""
         return "; ".join(filter(None, (decided, late)))
 
     def as_json(self) -> JsonObject:
@@ -226,6 +222,21 @@ class Decisions:
         least_ms = plan.smallest_effect_of_interest_ms
         gains = with_margins(gains, kept, plan.primary_metric, least_ms)
         return comparison_states(gains, self._rule, repetition, plan.blocks)
+
+
+def end_by_time(plan: Plan, repetition: int) -> JsonObject:
+    """Return the `stop.json` of a study with a fixed number of blocks whose time is over."""
+    return {
+        "version": STOP_VERSION,
+        "repetition": repetition,
+        "reason": _describe_end(repetition, plan.blocks),
+        "networks": {network.name: repetition for network in plan.networks},
+        "comparisons": [],
+    }
+
+
+def _describe_end(repetition: int, blocks: int) -> str:
+    return f"the time budget ended the loads after {repetition} of {blocks} blocks"
 
 
 def describe_decisions(decided: Sequence[ComparisonState], blocks: int) -> str:

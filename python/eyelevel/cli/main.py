@@ -54,6 +54,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "server": "server.commands",
         "run": "run.run",
         "plan": "run.plan",
+        "replicate": "run.replicate",
         "status": "run.status",
         "worker": "run.worker",
         "fetch": "run.fetch",
@@ -84,7 +85,17 @@ GROUPS: dict[str, dict[str, str]] = {
 SUBCOMMANDS = {name: place for group in GROUPS.values() for name, place in group.items()}
 
 
-PATHS_OF_THEIR_OWN = ("demo", "load", "replay", "run", "ask", "server", "rerun", "validate")
+PATHS_OF_THEIR_OWN = (
+    "demo",
+    "load",
+    "replay",
+    "run",
+    "ask",
+    "server",
+    "rerun",
+    "replicate",
+    "validate",
+)
 """Commands that emulate their own network, so that a surrounding `eyelevel path` has no effect."""
 NOT_FELT = (
     "the path around this command has no effect: its servers are behind a path of their own, "

@@ -18,7 +18,11 @@ FEW_HOSTS = f"fewer than {HOSTS_MIN} hosts"
 
 
 def quantile_estimates(
-    values: Floats, hosts: Sequence[str], percents: Sequence[float], seed: int = 1
+    values: Floats,
+    hosts: Sequence[str],
+    percents: Sequence[float],
+    seed: int = 1,
+    confidence: float = CONFIDENCE,
 ) -> list[Estimate]:
     """Return one estimate per percentile, its interval from resampling hosts."""
     quantiles = np.percentile(values, percents)
@@ -34,11 +38,17 @@ def quantile_estimates(
             for weights in _draws(int(host_of.max()) + 1, seed)
         ]
     )
-    return [_estimate(value, resampled[:, place]) for place, value in enumerate(quantiles)]
+    return [
+        _estimate(value, resampled[:, place], confidence) for place, value in enumerate(quantiles)
+    ]
 
 
 def share_estimates(
-    values: Floats, hosts: Sequence[str], thresholds: Sequence[float], seed: int = 1
+    values: Floats,
+    hosts: Sequence[str],
+    thresholds: Sequence[float],
+    seed: int = 1,
+    confidence: float = CONFIDENCE,
 ) -> list[Estimate]:
     """Return one estimate per threshold: the share of values above it."""
     shares = [float((values > threshold).mean()) for threshold in thresholds]
@@ -50,7 +60,7 @@ def share_estimates(
     draws = np.array(list(_draws(rows.size, seed)))
     totals = draws @ rows
     return [
-        _estimate(share, (draws @ of_threshold) / totals)
+        _estimate(share, (draws @ of_threshold) / totals, confidence)
         for share, of_threshold in zip(shares, above, strict=True)
     ]
 
@@ -76,7 +86,7 @@ def _weighted_percentiles(
     return percentiles
 
 
-def _estimate(value: float, resampled: Floats) -> Estimate:
-    tail = 100 * (1 - CONFIDENCE) / 2
+def _estimate(value: float, resampled: Floats, confidence: float) -> Estimate:
+    tail = 100 * (1 - confidence) / 2
     low, high = np.percentile(resampled, [tail, 100 - tail])
     return Estimate(float(value), float(low), float(high))

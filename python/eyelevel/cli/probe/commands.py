@@ -337,6 +337,11 @@ PLAIN: JsonObject = {
     "user_agent": USER_AGENT,
 }
 """Configuration of a request without any options."""
+HANDSHAKES: JsonObject = {
+    **{"v4": True, "v6": True, "count": 1, "interval_ms": 0, "timeout_ms": 10_000},
+    **PLAIN,
+}
+"""Configuration of a comparison of servers."""
 
 
 def udp(
@@ -432,11 +437,10 @@ def servers(
     path and with certificates made in the same way, and is probed with a resumed and a full
     handshake.
     """
-    once = {"v4": True, "v6": True, "count": 1, "interval_ms": 0, "timeout_ms": 10_000}
     kept = Kept(out, resume)
     conditions = Conditions(chain, key_exchange, tuple(lose), tuple(lose_up))
     handshakes = Handshakes(list_, server, protocols, conditions)
-    config = {**once, **PLAIN, "seed": seed}
+    config = {**HANDSHAKES, "seed": seed}
     comparison = put_side_by_side(handshakes, words, config, blocks, kept)
     if as_json:
         print_json(comparison)

@@ -18,7 +18,6 @@ from eyelevel.analysis.claims import find_undecided, find_worse
 from eyelevel.analysis.gains.against_itself import noise_sentences
 from eyelevel.analysis.metrics.catalogue import PRIMARY_METRICS
 from eyelevel.base.errors import PlanError, unknown
-from eyelevel.base.settings import Units
 from eyelevel.cli.finish import OpenOption, ending_at
 from eyelevel.cli.network_options import with_network_options
 from eyelevel.cli.options import AllowOption, HostWaitOption, UnsafeBrowserOption
@@ -27,6 +26,7 @@ from eyelevel.cli.path.network import read_users
 from eyelevel.cli.results.gate import EXIT_CODES, Inconclusive, InconclusiveOption
 from eyelevel.cli.results.report import Summary, make_report
 from eyelevel.cli.run.plan import open_pages
+from eyelevel.cli.run.plan_text import budget_seconds
 from eyelevel.cli.run.run import run_plan
 from eyelevel.cli.site.record import record_page
 from eyelevel.cli.values import EXAMPLE, is_page_url
@@ -68,7 +68,6 @@ from eyelevel.sites.recorded import list_shipped, matching, open_site, site_info
 from eyelevel.store.disk import folder_beside, make_folder
 
 NETWORKS = "dsl,lte"
-TIMES = Units((("s", 1), ("min", 60), ("h", 3600)))
 SITES_FOLDER = Path("sites")
 """Folder for recordings of pages given by URL."""
 
@@ -236,7 +235,7 @@ def ask(
         _name_addresses(places)
     budget_s = None
     if budget is not None:
-        budget_s = _budget_s(budget)
+        budget_s = budget_seconds(budget)
         question = replace(question, blocks=_blocks_within(plan, budget, blocks))
         plan = question.plan(places)
     # Options other than the defaults are in the name, so that each question has its own folder.
@@ -367,20 +366,12 @@ def _check_combination(
         )
 
 
-def _budget_s(budget: str) -> float:
-    """Return a time in s. Raises PlanError for a text that is no time."""
-    try:
-        return float(TIMES.quantity(budget))
-    except ValueError as error:
-        raise PlanError([f"`--budget {budget}`: {error}"]) from error
-
-
 def _blocks_within(plan: Plan, budget: str, blocks_max: int) -> int:
     """Return the largest number of blocks whose loads fit into a time, by the estimate.
 
     Raises PlanError for a text that is no time and where too few blocks fit for a verdict.
     """
-    budget_s = _budget_s(budget)
+    budget_s = budget_seconds(budget)
     each_s = repetition_s(plan, open_pages(plan))
     blocks = int(budget_s / each_s)
     if blocks < BLOCKS_MIN:

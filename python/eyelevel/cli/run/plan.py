@@ -16,7 +16,17 @@ from eyelevel.analysis.answers import NETWORKS_NAMED_MAX
 from eyelevel.analysis.conditions import describe_smallest_effect
 from eyelevel.cli.output import hints, print_json, results, table
 from eyelevel.cli.results.gate import read_conditions
-from eyelevel.cli.run.plan_text import Corpus, Traces, read_plan
+from eyelevel.cli.run.plan_text import (
+    Blocks,
+    Corpus,
+    Networks,
+    Stacks,
+    Traces,
+    narrowing_of,
+    parse_text,
+    read_plan,
+    read_plan_text,
+)
 from eyelevel.cli.values import duration
 from eyelevel.plan.edits import parse_change
 from eyelevel.plan.plan import Plan
@@ -37,7 +47,7 @@ app = typer.Typer(
 PlanArgument = Annotated[str, typer.Argument(help="A plan file (TOML) or the name of a preset.")]
 Sites = Annotated[
     list[str] | None,
-    typer.Option("--site", help="With a preset: use these sites instead of its own."),
+    typer.Option("--site", "--sites", help="With a preset: use these sites, not its own."),
 ]
 Scale = Annotated[str, typer.Option(help="With a preset: `small` makes it a smoke test.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -50,9 +60,13 @@ def check(
     corpus: Corpus = None,
     traces: Traces = None,
     scale: Scale = "full",
+    networks: Networks = None,
+    stacks: Stacks = None,
+    blocks: Blocks = None,
 ) -> None:
     """Check a plan, and name every problem with its file, line and the closest known word."""
-    parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
+    narrowing = narrowing_of(networks, stacks, blocks)
+    parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces, narrowing=narrowing)
     sites = _open_sites(parsed)
     trials = len(expand(parsed, [site.of_plan() for site in sites]))
     results.print(
@@ -66,6 +80,29 @@ def check(
     results.print(text, markup=False, soft_wrap=True)
 
 
+@app.command("show")
+def show(
+    plan: PlanArgument,
+    site: Sites = None,
+    corpus: Corpus = None,
+    traces: Traces = None,
+    scale: Scale = "full",
+    networks: Networks = None,
+    stacks: Stacks = None,
+    blocks: Blocks = None,
+) -> None:
+    """Print a plan as TOML, with the networks, stacks, sites and blocks that the options choose.
+
+    What is printed is a plan file: save it, and `eyelevel run FILE` runs it.
+    """
+    narrowing = narrowing_of(networks, stacks, blocks)
+    text, name = read_plan_text(
+        plan, site or [], scale, corpus=corpus, traces=traces, narrowing=narrowing
+    )
+    parse_text(text, name)
+    print(text.rstrip())
+
+
 @app.command("expand")
 def expand_(
     plan: PlanArgument,
@@ -73,10 +110,14 @@ def expand_(
     corpus: Corpus = None,
     traces: Traces = None,
     scale: Scale = "full",
+    networks: Networks = None,
+    stacks: Stacks = None,
+    blocks: Blocks = None,
     as_json: Json = False,
 ) -> None:
     """List all trials in order, tab-separated: hash, block, stack, position, seed."""
-    parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
+    narrowing = narrowing_of(networks, stacks, blocks)
+    parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces, narrowing=narrowing)
     trials = expand(parsed, [site.of_plan() for site in _open_sites(parsed)])
     if as_json:
         print_json([trial.record_key() for trial in trials])
@@ -93,6 +134,9 @@ def estimate(
     corpus: Corpus = None,
     traces: Traces = None,
     scale: Scale = "full",
+    networks: Networks = None,
+    stacks: Stacks = None,
+    blocks: Blocks = None,
     like: Annotated[
         Path | None,
         typer.Option(
@@ -109,7 +153,8 @@ def estimate(
     as_json: Json = False,
 ) -> None:
     """Predict a plan's time, disk space and smallest visible effect, and a gate's blocks."""
-    parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
+    narrowing = narrowing_of(networks, stacks, blocks)
+    parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces, narrowing=narrowing)
     sites = _open_sites(parsed)
     conditions = read_conditions(fail_if, parsed)
     estimated = estimate_plan(parsed, sites, like, conditions, slots)
@@ -129,8 +174,8 @@ def estimate(
             "blocks", _describe_blocks(estimated.sequential), "a comparison's median study"
         )
     if conditions:
-        blocks = "more than 1,000" if estimated.gate_blocks is None else str(estimated.gate_blocks)
-        listing.add_row("blocks for the gate", blocks, estimated.gate_source)
+        needed = "more than 1,000" if estimated.gate_blocks is None else str(estimated.gate_blocks)
+        listing.add_row("blocks for the gate", needed, estimated.gate_source)
     listing.add_row(
         "time limit of a load", duration(estimated.timeout_s_max), "the longest of all cells"
     )

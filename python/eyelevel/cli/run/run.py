@@ -28,7 +28,16 @@ from eyelevel.cli.results.export import Exports, export_all
 from eyelevel.cli.results.gate import InconclusiveOption, conclude, read_conditions
 from eyelevel.cli.results.report import make_report, print_summary
 from eyelevel.cli.run.plan import foretell, open_pages
-from eyelevel.cli.run.plan_text import Corpus, Traces, read_plan
+from eyelevel.cli.run.plan_text import (
+    Blocks,
+    Corpus,
+    Networks,
+    Stacks,
+    Traces,
+    budget_seconds,
+    narrowing_of,
+    read_plan,
+)
 from eyelevel.cli.run.status import show_progress
 from eyelevel.cli.run.worker import TrustOption, check_installed
 from eyelevel.load.quiet_host import WAIT_S_MAX
@@ -151,6 +160,15 @@ CopyToOption = Annotated[
         metavar="URL", help="Copy each block to a bucket: s3://, gs://, az:// or file:///PATH."
     ),
 ]
+BudgetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--budget",
+        metavar="TIME",
+        help="The time that all loads may take, such as `2h`: no block begins that would end "
+        "later.",
+    ),
+]
 Retries = Annotated[
     int,
     typer.Option(
@@ -167,13 +185,19 @@ def run(
     context: typer.Context,
     site: Annotated[
         list[str] | None,
-        typer.Option(help="With a preset: use these recorded sites instead of its own."),
+        typer.Option(
+            "--site", "--sites", help="With a preset: use these recorded sites, not its own."
+        ),
     ] = None,
     corpus: Corpus = None,
     traces: Traces = None,
     scale: Annotated[
         str, typer.Option(help="With a preset: `small` makes it a smoke test.")
     ] = "full",
+    networks: Networks = None,
+    stacks: Stacks = None,
+    blocks: Blocks = None,
+    budget: BudgetOption = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
     peek: Annotated[
         bool, typer.Option("--peek", help="Show gains during the run, with wider intervals.")
@@ -215,11 +239,13 @@ def run(
     _check_directory(out)
     if junit is not None:
         check_file(junit)
-    parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces)
+    narrowing = narrowing_of(networks, stacks, blocks)
+    parsed = read_plan(plan, site or [], scale, corpus=corpus, traces=traces, narrowing=narrowing)
+    budget_s = None if budget is None else budget_seconds(budget)
     conditions = read_conditions(fail_if, parsed)
     check_conditions(conditions, parsed.blocks, may_stop=parsed.stop is not None)
     elsewhere = Cluster(cluster, allow_heterogeneous, trust_network)
-    execution = Execution(retries, jobs, host_wait_s, parsed.trace_files)
+    execution = Execution(retries, jobs, host_wait_s, parsed.trace_files, budget_s)
     run_plan(
         parsed, out, resume=resume, resume_line=resume_command(context), execution=execution,
         peek=peek, cluster=elsewhere, copy_to=copy_to,

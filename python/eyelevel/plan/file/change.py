@@ -200,7 +200,8 @@ def _toml(value: object) -> str:
 
 def toml_text(text: str) -> str:
     """Return a string as TOML writes it."""
-    return json.dumps(text, ensure_ascii=False)  # whose escapes TOML has, too
+    # TOML has the escapes of JSON, but refuses a bare DEL.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 _PREFIX = "rtt:"

@@ -127,7 +127,12 @@ def answer_warnings(results: StudyResults) -> list[Warning]:
         head = "The study stopped early."
         if results.stopped["repetition"] is None:
             head = "Part of the study stopped early."
-        text = f"{results.stopped['reason']}. These intervals hold no matter when the study stops."
+        hold = (
+            "These intervals hold no matter when the study stops."
+            if results.may_stop
+            else "The end did not depend on the results, so the intervals hold."
+        )
+        text = f"{results.stopped['reason']}. {hold}"
         found.append((head, text))
     for network, reason in results.too_disturbed.items():
         found.append((f"No answer on {network}.", f"{reason[0].upper()}{reason[1:]}."))

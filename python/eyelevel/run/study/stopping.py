@@ -104,15 +104,42 @@ class Stopping:
         return StopDecision(decisions.ends, decisions.reason)
 
 
+class TimeLimit:
+    """The end of a study with a fixed number of blocks once its time is over.
+
+    It does not depend on the results, so that their intervals hold.
+    """
+
+    def __init__(self, plan: Plan, directory: Path, budget: Budget) -> None:
+        # Imported here: the statistics take long, and few commands need them.
+        from eyelevel.analysis.decisions import end_by_time
+
+        self._plan, self._directory, self._budget = plan, directory, budget
+        self._end_by_time = end_by_time
+        (directory / STOP_FILE).unlink(missing_ok=True)
+        self._ended = StopDecision()
+
+    def ended(self, repetition: int) -> StopDecision:
+        """Return the decision after all loads up to a repetition are committed."""
+        is_spent = self._budget.is_spent(repetition)
+        if is_spent and not self._ended.reason and repetition < self._plan.blocks:
+            document = self._end_by_time(self._plan, repetition)
+            write_document(self._directory, STOP_FILE, document)
+            self._ended = StopDecision(document["networks"], document["reason"])
+        return self._ended
+
+
 def stopping_rule(
     plan: Plan, directory: Path, facts: FactsSoFar | None = None, budget_s: float | None = None
 ) -> Callable[[int], StopDecision] | None:
-    """Return a function that decides which networks end after a repetition; None without a rule.
+    """Return a function that decides which networks end after a repetition.
 
-    `budget_s`: the time that all loads may take.
+    `budget_s`: the time that all loads may take. Without it and without a rule, it is None.
     """
     budget = None if budget_s is None else Budget(budget_s)
-    return Stopping(plan, directory, facts, budget).ended if plan.stop else None
+    if plan.stop:
+        return Stopping(plan, directory, facts, budget).ended
+    return None if budget is None else TimeLimit(plan, directory, budget).ended
 
 
 SHOWN_MAX = 4

@@ -47,6 +47,7 @@ def test_a_networks_loads_end_when_its_comparisons_are_decided(whole):
 
 
 BLOCK_S = 10.0
+FIXED = TEXT.partition("[stop]")[0]
 
 
 @pytest.mark.parametrize(("limit_s", "repetitions"), [(69.0, 6), (70.0, 7), (5.0, 1)])
@@ -257,3 +258,22 @@ def test_a_study_in_which_nothing_is_decided_has_no_file(tmp_path):
     study = SyntheticStudy(TEXT.replace("blocks = 40", "blocks = 6"))
     assert study.run(tmp_path).stopped == "" and not (tmp_path / STOP_FILE).exists()
     assert study.results(tmp_path).stopped is None
+
+
+def test_time_ends_a_study_with_a_fixed_number_of_blocks(tmp_path):
+    study = SyntheticStudy(FIXED)
+    now_s = iter(count(0.0, BLOCK_S)).__next__
+    result = study.run(tmp_path, budget=Budget(45.0, now_s))
+    assert max(trial.repetition for trial in study.loaded) == 4
+    assert result.stopped == "the time budget ended the loads after 4 of 40 blocks"
+    results = study.results(tmp_path)
+    assert not results.unfinished
+    text = dict(warnings(results))["The study stopped early."]
+    assert text.endswith("The end did not depend on the results, so the intervals hold.")
+
+
+def test_study_within_its_time_is_whole(tmp_path):
+    study = SyntheticStudy(FIXED)
+    study.run(tmp_path, budget=Budget(1e6))
+    assert max(trial.repetition for trial in study.loaded) == 40
+    assert not (tmp_path / STOP_FILE).exists()

@@ -1,0 +1,82 @@
+"""Estimate a text's claims again from its author's own data sets, over hosts."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from eyelevel.analysis.stats.estimate import CONFIDENCE, Estimate, undetermined
+from eyelevel.probes.intervals import quantile_estimates, share_estimates
+from eyelevel.probes.pairing import Pairs, pair_rows
+from eyelevel.probes.reading import read_file
+from eyelevel.replication.claims import Claim, Row
+
+SUFFIX = ".csv"
+
+
+@dataclass(frozen=True)
+class DataSets:
+    """The data sets in a folder, by the name of the file without its suffix."""
+
+    folder: Path | None
+
+    def has(self, name: str) -> bool:
+        """Return whether the folder has a data set."""
+        return self.folder is not None and self._path(name).is_file()
+
+    def estimate(self, claim: Claim, row: Row, confidence: float = CONFIDENCE) -> Estimate:
+        """Return the estimate of a claim's row. Raises `ProbeError` for a damaged data set."""
+        table = self._table(row.network)
+        if claim.estimator == "row_count":
+            return Estimate(table.height, table.height, table.height, n=table.height)
+        if claim.estimator == "median_dns_ms":
+            return _dns_estimate(table, row.stacks[0], confidence)
+        pairs = self._pairs(row.network, *row.stacks)
+        if not pairs.hosts:
+            return undetermined(f"{row.network} has no pairs of {row.comparison}")
+        sooner_ms = -pairs.difference_ms
+        if claim.estimator == "quantile_ms":
+            assert claim.percent is not None
+            quantiles = [claim.percent]
+            (found,) = quantile_estimates(sooner_ms, pairs.hosts, quantiles, confidence=confidence)
+            return found
+        # The least difference itself counts; without one, equal times are not faster.
+        least_ms = np.nextafter(claim.least_ms, -np.inf) if claim.least_ms else 0.0
+        (found,) = share_estimates(sooner_ms, pairs.hosts, [least_ms], confidence=confidence)
+        return found
+
+    def _path(self, name: str) -> Path:
+        assert self.folder is not None
+        return self.folder / f"{name}{SUFFIX}"
+
+    @cached_property
+    def _tables(self) -> dict[str, pl.DataFrame]:
+        return {}
+
+    @cached_property
+    def _paired(self) -> dict[tuple[str, str, str], Pairs]:
+        return {}
+
+    def _table(self, name: str) -> pl.DataFrame:
+        if name not in self._tables:
+            self._tables[name] = read_file(self._path(name))
+        return self._tables[name]
+
+    def _pairs(self, name: str, stack: str, reference: str) -> Pairs:
+        key = name, stack, reference
+        if key not in self._paired:
+            self._paired[key] = pair_rows(self._table(name), stack, reference)
+        return self._paired[key]
+
+
+def _dns_estimate(table: pl.DataFrame, protocol: str, confidence: float) -> Estimate:
+    good = table.filter(
+        pl.col("failure").is_null() & pl.col("dns_ms").is_not_null(), protocol=protocol
+    )
+    if not good.height:
+        return undetermined(f"it has no DNS times of {protocol}")
+    values, hosts = good["dns_ms"].to_numpy(), good["host"].to_list()
+    (found,) = quantile_estimates(values, hosts, [50.0], confidence=confidence)
+    return found
