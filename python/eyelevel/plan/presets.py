@@ -50,6 +50,12 @@ MANY_SMALL = tuple(
 origin, and on as many as his median site has addresses.
 """
 
+LATE_STYLE = tuple(
+    f"synthetic:objects={objects},object_bytes={size},late_style=1"
+    for objects, size in ((8, 60_000), (12, 40_000), (16, 40_000), (24, 25_000), (32, 20_000))
+)
+"""Pages whose style sheet is requested after all images: the worst order of responses."""
+
 SCALES = ("full", "small")
 
 PRESETS: tuple[Preset, ...] = (
@@ -258,6 +264,63 @@ blocks = 15
 networks = ["dsl"]
 blocks = 2
 """,
+    ),
+    Preset(
+        "certificate-chains",
+        "What do long certificate chains cost? Chains below and above what a first flight of 10 "
+        "packets and its successor hold (Chou and Cao 2026), as after a change to post-quantum "
+        "signatures.",
+        None,
+        """\
+title = "What do long certificate chains cost?"
+networks = [
+    { name = "100ms", rate_down_bit_s = "100 Mbit/s", rate_up_bit_s = "100 Mbit/s", \
+rtt_ms_min = 100, queue_ms = 100 },
+]
+stacks = [
+    { name = "tcp-2kb", base = "tcp", certificate_chain_bytes = 2000 },
+    { name = "tcp-8kb", base = "tcp", certificate_chain_bytes = 8000 },
+    { name = "tcp-16kb", base = "tcp", certificate_chain_bytes = 16000 },
+    { name = "tcp-48kb", base = "tcp", certificate_chain_bytes = 48000 },
+    { name = "quic-2kb", base = "quic", certificate_chain_bytes = 2000 },
+    { name = "quic-16kb", base = "quic", certificate_chain_bytes = 16000 },
+]
+comparisons = [
+    ["tcp-8kb", "tcp-2kb"],
+    ["tcp-16kb", "tcp-8kb"],
+    ["tcp-48kb", "tcp-16kb"],
+    ["quic-16kb", "quic-2kb"],
+]
+blocks = 5
+primary_metric = "time_to_first_byte_ms"
+capture = false
+""",
+        sites=SINGLE_ORIGIN,
+    ),
+    Preset(
+        "semantic-order",
+        "Does it matter in which order a server sends its responses? Pages whose style sheet is "
+        "requested last, with servers that obey the browser's priorities and with servers that "
+        "send all responses in turn (Rizvi 2026).",
+        None,
+        """\
+title = "Does the order of responses matter?"
+networks = ["dsl", "3g"]
+stacks = [
+    "tcp+",
+    { name = "tcp+in-turn", base = "tcp+", priorities = false },
+    "quic",
+    { name = "quic+in-turn", base = "quic", priorities = false },
+]
+comparisons = [["tcp+", "tcp+in-turn"], ["quic", "quic+in-turn"]]
+blocks = 5
+primary_metric = "first_contentful_paint_ms"
+""",
+        """\
+networks = ["3g"]
+blocks = 2
+""",
+        sites=LATE_STYLE,
     ),
     Preset(
         "packet-pacing",

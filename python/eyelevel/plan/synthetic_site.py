@@ -14,7 +14,12 @@ from eyelevel.base.errors import unknown
 from eyelevel.base.from_outside.words import escape_control_characters, excerpt
 
 PREFIX = "synthetic:"
-BOUNDS = {"objects": (1, 2000), "object_bytes": (2, 50_000_000), "origins": (1, 200)}
+BOUNDS = {
+    "objects": (1, 2000),
+    "object_bytes": (2, 50_000_000),
+    "origins": (1, 200),
+    "late_style": (0, 1),
+}
 MARKUP_BYTES = 300
 """Bytes of a page's own markup; a smaller page has none, and so no further objects."""
 
@@ -54,17 +59,21 @@ class LikeSite:
 class SyntheticSite:
     """A page and `objects` - 1 images of `object_bytes` each, spread over the origins in turn.
 
-    Nothing is compressed, so that the sizes on the wire are as given.
+    Nothing is compressed, so that the sizes on the wire are as given. With `late_style` the last
+    object is a style sheet that blocks rendering, which is requested after all images: the worst
+    page for servers that send responses in turn.
     """
 
     objects: int = 1
     object_bytes: int = 10_000
     origins: int = 1
+    late_style: int = 0
 
     @property
     def name(self) -> str:
         """Return the name for tables and files, with all parameters."""
-        return f"synthetic-{self.objects}x{self.object_bytes}-{self.origins}"
+        late = "-late" if self.late_style else ""
+        return f"synthetic-{self.objects}x{self.object_bytes}-{self.origins}{late}"
 
 
 LIVE_PREFIX = "live:"
@@ -109,6 +118,8 @@ def parse_synthetic(site: str) -> SyntheticSite | LikeSite | LiveSite:
         raise _refusal(site, f"a page with objects has at least {MARKUP_BYTES} bytes; give it more")
     if values["origins"] > values["objects"]:
         raise _refusal(site, "more origins than objects; lower `origins`")
+    if values["late_style"] and values["objects"] < 2:
+        raise _refusal(site, "a style sheet is an object of its own; give it more `objects`")
     return SyntheticSite(**values)
 
 

@@ -153,7 +153,7 @@ class _Asked:
         return RowAnswer(row, found, judge_row(found, region_of(self.claim, row)), loads)
 
     def _estimate(self, row: Row, confidence: float) -> Estimate:
-        if self.claim.rule == "share":
+        if self.claim.estimator.startswith("share_"):
             return share_of_sites(self.claim.estimator, self._pairs(row), confidence)
         if self.claim.scope == "property" and len(pairs := self._pairs(row)) == 1:
             return performance_gain(*next(iter(pairs.values())), confidence)

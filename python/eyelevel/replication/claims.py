@@ -18,7 +18,7 @@ from eyelevel.base.from_outside.toml_text import parse_toml
 
 Scope = Literal["property", "population", "data", "only-there", "lost", "unclear", "no-means"]
 CANNOT_BE_ASKED: tuple[Scope, ...] = ("only-there", "lost", "unclear", "no-means")
-Rule = Literal["number", "sign", "equivalence", "order", "share"]
+Rule = Literal["number", "sign", "equivalence", "order", "bound"]
 StudyEstimator = Literal[
     "mean_gain",
     "mean_difference_ms",
@@ -276,8 +276,8 @@ def _fault_of(claim: Claim, plans: Sequence[str]) -> str:
         return "a claim of no difference needs a `margin`"
     if claim.rule == "sign" and claim.sign not in ("negative", "positive") and not claim.numbers:
         return "a claim of a sign needs `sign` or `numbers`"
-    if claim.rule == "share" and (claim.number is None or claim.sign not in ("above", "below")):
-        return "a claim of a share needs `number`, and `sign = above` or `below`"
+    if claim.rule == "bound" and (claim.number is None or claim.sign not in ("above", "below")):
+        return "a claim of a bound needs `number`, and `sign = above` or `below`"
     if claim.rule == "order" and len(claim.terms) < 2:
         return "a claim of an order needs two `terms` or more"
     if claim.estimator == "quantile_ms" and claim.percent is None:

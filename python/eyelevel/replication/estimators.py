@@ -34,8 +34,6 @@ SEED = 1
 
 SitePairs = Mapping[str, tuple[Floats, Floats]]
 """The paired loads of each site: those of the stack and of its reference, of one length."""
-Estimator = Callable[[float], Estimate]
-"""Return an estimate with an interval of this confidence."""
 
 
 def pair_loads_of_sites(

@@ -173,8 +173,8 @@ def _theirs(answer: Answer) -> str:
         return f"{', '.join(texts)}{more}; margin {_value(claim, max(margins), signed=False)}"
     if claim.rule == "equivalence":
         return f"no difference; margin {_value(claim, claim.margin or 0.0, signed=False)}"
-    if claim.rule == "share":
-        return f"{claim.sign} {_value(claim, claim.number or 0.0, signed=False)}"
+    if claim.rule == "bound":
+        return f"{claim.sign} {_value(claim, claim.number or 0.0)}"
     if claim.rule == "order":
         size = "sizes in this order" if claim.absolute else "this order"
         terms = (" ".join(filter(None, _term(each))) for each in claim.terms)

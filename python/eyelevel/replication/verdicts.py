@@ -27,7 +27,7 @@ def region_of(claim: Claim, row: Row) -> tuple[float, float]:
     """Return the values between which a row's claim is true."""
     if claim.rule == "order":
         return 0.0, math.inf
-    if claim.rule == "share":
+    if claim.rule == "bound":
         assert row.number is not None
         return (row.number, math.inf) if claim.sign == "above" else (-math.inf, row.number)
     if claim.rule == "sign":

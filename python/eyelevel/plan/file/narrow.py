@@ -1,5 +1,6 @@
 """Narrow a plan to some of its networks, stacks, sites and blocks, as TOML again."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -12,6 +13,8 @@ from eyelevel.base.json_types import JsonMapping, JsonObject
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.file.change import toml_text
 from eyelevel.plan.networks.presets import NETWORKS_BY_NAME
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ def _value(value: object) -> str:
 
 
 def _key(key: str) -> str:
-    return key if key.replace("-", "").replace("_", "").isalnum() else toml_text(key)
+    return key if _BARE_KEY.fullmatch(key) else toml_text(key)
 
 
 def _choose(

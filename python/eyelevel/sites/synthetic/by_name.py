@@ -68,11 +68,15 @@ def _maker() -> str:
 def _pack(site: SyntheticSite, out: Path) -> None:
     hosts = [f"origin{number}.example" for number in range(1, site.origins + 1)]
     pictures = [
-        f"https://{hosts[number % site.origins]}/{number}.svg" for number in range(1, site.objects)
+        f"https://{hosts[number % site.origins]}/{number}.svg"
+        for number in range(1, site.objects - site.late_style)
     ]
-    files = [(f"https://{hosts[0]}/", "text/html; charset=utf-8", _page(site, pictures))]
+    style = f"https://{hosts[0]}/late.css" if site.late_style else ""
+    files = [(f"https://{hosts[0]}/", "text/html; charset=utf-8", _page(site, pictures, style))]
     for number, url in enumerate(pictures):
         files.append((url, "image/svg+xml", _picture(site, number)))
+    if style:
+        files.append((style, "text/css", _pad_number("h1{color:#264653}", site, "/*", "*/")))
     exchanges = [
         SyntheticExchange(url, kind, body.encode("ascii"), ()) for url, kind, body in files
     ]
@@ -80,12 +84,16 @@ def _pack(site: SyntheticSite, out: Path) -> None:
     pack_site(out, exchanges, title=site.name, addresses=addresses)
 
 
-def _page(site: SyntheticSite, pictures: list[str]) -> str:
+def _page(site: SyntheticSite, pictures: list[str], style: str) -> str:
     if site.object_bytes < MARKUP_BYTES:
         return "x" * site.object_bytes
     images = "".join(f"<img src={url} width=48 height=48>" for url in pictures)
     # Without an icon in the page the browser would request one that is not recorded.
     start = f"<!doctype html><title>{site.name}</title><link rel=icon href=data:,>"
+    if style:
+        # Preloads are requested in the order of the page, the style sheet last.
+        preloads = "".join(f"<link rel=preload as=image href={url}>" for url in pictures)
+        start += f"{preloads}<link rel=stylesheet href={style}>"
     return _pad_number(
         f"{start}<h1>A page of {site.objects} objects</h1>{images}", site, "<!--", "-->"
     )

@@ -4,7 +4,8 @@ import inspect
 
 import pytest
 
-from eyelevel.plan.synthetic_site import LikeSite
+from eyelevel.plan.synthetic_site import LikeSite, parse_synthetic
+from eyelevel.sites.contents import contents_of
 from eyelevel.sites.synthetic import by_name, shapes, write
 from eyelevel.sites.synthetic.by_name import make_synthetic
 from eyelevel.sites.synthetic.published import PUBLISHED
@@ -42,3 +43,17 @@ def test_what_other_code_made_is_not_taken_for_it(changed, tmp_path, monkeypatch
     made = make_synthetic(site)
     assert made != before and made.name == before.name
     assert made.read_bytes() != before.read_bytes()
+
+
+def test_late_style_is_the_last_object_and_named_after_all_images(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    site = parse_synthetic("synthetic:objects=4,object_bytes=2000,late_style=1")
+    made = make_synthetic(site)
+    urls = [each.url for each in contents_of(made).objects]
+    assert urls == [
+        f"https://origin1.example/{name}" for name in ("", "1.svg", "2.svg", "late.css")
+    ]
+    page = by_name._page(site, ["https://a/1.svg"], "https://a/late.css")
+    assert page.index("as=image") < page.index("rel=stylesheet") < page.index("<h1>")
+    with pytest.raises(ValueError, match="a style sheet is an object of its own"):
+        parse_synthetic("synthetic:late_style=1")
