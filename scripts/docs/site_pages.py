@@ -28,6 +28,7 @@ FOLDERS = {
     "docs/decisions": "docs/decisions/index.md",
     "docs/guides": "docs/guides/index.md",
     "docs/reference": "docs/reference/index.md",
+    "docs/replications": "docs/replications/index.md",
     "spec": "docs/reference/index.md",
 }
 """Pages that list what is in a folder."""
@@ -36,6 +37,7 @@ SECTIONS = {
     "guides/index.md": ("guides/", "ci/", "agents/"),
     "reference/index.md": ("reference/",),
     "decisions/index.md": ("decisions/",),
+    "replications/index.md": ("replications/",),
     "explanation.md": ("",),
 }
 """Index pages, and where the pages are that stand below them: the first that fits a page has it."""
@@ -71,7 +73,15 @@ Made from the docstrings; [the guide](../guides/notebooks.md) has a first analys
 """
 _RUST = re.compile(r"^```rust,\w+$", re.MULTILINE)
 """Blocks that `cargo test` does not run as they stand."""
-FIRST = ["tutorial", "examples", "guides/index", "reference/index", "explanation", "changelog"]
+FIRST = [
+    "tutorial",
+    "examples",
+    "guides/index",
+    "reference/index",
+    "explanation",
+    "replications/index",
+    "changelog",
+]
 
 _CODE = re.compile(
     r"(^(?P<fence>```|~~~).*?^(?P=fence)[ ]*$)|(`[^`\n]+`)", re.MULTILINE | re.DOTALL

@@ -11,7 +11,6 @@ from timeouts import TEST_TIMEOUT_S
 
 CLAIMS = """[text]
 name = "a-post"
-title = "HTTP/3"
 citation = "A. Author: HTTP/3. 2026."
 short = "The post"
 plans = ["wolsing-2019"]
@@ -64,7 +63,7 @@ def test_runs_that_are_there_are_read_and_the_page_is_written(tmp_path: Path) ->
         (("replicate", "wolsing"), "unknown text `wolsing`; did you mean `wolsing-2019`?"),
         (("replicate", "wolsing-2019", "--budget", "soon"), "`--budget soon`"),
         (("replicate", "wolsing-2019", "--budget", "9s"), "take"),
-        (("replicate", "wolsing-2019", "--networks", "dls"), "no claim is left; name more"),
+        (("replicate", "wolsing-2019", "--networks", "dls"), "unknown network `dls`; did you mean"),
         (("replicate", "jaeger-2018", "--no-load", "--data", "absent"), "there is no such folder"),
         (("run", "wolsing-2019", "--out", "x", "--stacks", "quic,tcp"), "no comparison of preset"),
     ],

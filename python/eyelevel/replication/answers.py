@@ -4,18 +4,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+import polars as pl
+
 from eyelevel.analysis.stats.estimate import CONFIDENCE, Estimate, undetermined
 from eyelevel.analysis.stats.paired_gains import performance_gain
 from eyelevel.analysis.study import StudyResults
+from eyelevel.analysis.trials.blocks import select_blocks
+from eyelevel.analysis.trials.starvation import find_withheld
 from eyelevel.base.json_types import JsonObject
 from eyelevel.replication.claims import Claim, Claims, Row
 from eyelevel.replication.data_sets import DataSets
 from eyelevel.replication.estimators import (
+    NO_PAIRS,
+    TIMEOUTS_SHARE_MAX,
     SitePairs,
-    Statistic,
-    order_of,
+    compare_neighbours,
+    estimate_share_of_sites,
     pair_loads_of_sites,
-    share_of_sites,
     statistic_of,
 )
 from eyelevel.replication.lab_handshakes import LabHandshakes
@@ -29,8 +34,43 @@ from eyelevel.replication.verdicts import (
     word_verdict,
 )
 
-Runs = Mapping[str, Mapping[str, StudyResults]]
-"""The results by preset and network."""
+
+@dataclass(frozen=True)
+class MeasuredRun:
+    """A run of one network, and its loads that count for claims.
+
+    Intervals over sites need no repetitions, so that these are all loads of undisturbed blocks,
+    unless most blocks were disturbed or late: then `withheld` has the reason, and none counts.
+    """
+
+    results: StudyResults
+
+    @property
+    def unfinished(self) -> str:
+        """The progress of an incomplete run; empty if it is complete."""
+        return self.results.unfinished
+
+    @cached_property
+    def _selected(self) -> tuple[pl.DataFrame, str]:
+        results = self.results
+        kept = select_blocks(results.table, [stack.name for stack in results.plan.stacks]).kept
+        found = find_withheld(results.table, kept, repetitions_min=1)
+        why = "; ".join(found.values())
+        return (kept.clear() if why else kept), why
+
+    @property
+    def kept(self) -> pl.DataFrame:
+        """The loads that count."""
+        return self._selected[0]
+
+    @property
+    def withheld(self) -> str:
+        """Why no load counts; empty if some do."""
+        return self._selected[1]
+
+
+Runs = Mapping[str, Mapping[str, MeasuredRun]]
+"""The runs by preset and network."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +81,7 @@ class RowAnswer:
     found: Estimate
     verdict: Verdict
     loads: int
-    """The fewest loads of a site and stack; of a data set, the pairs."""
+    """The fewest loads of a site and stack; of a data set, its pairs; of a lab, the blocks."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +127,7 @@ class Answers:
             "agrees": self.count("agrees"),
             "disagrees": self.count("disagrees"),
             "cannot_tell": self.count("cannot tell"),
-            "expected_false_max": round(self.expected_false, 2),
+            "expected_false_max": self.expected_false,
             "claims": [_claim_as_json(each) for each in self.answers],
         }
 
@@ -114,18 +154,18 @@ class _Asked:
         if not claim.is_askable:
             return Answer(claim, (), "not asked")
         rows = claim.rows
-        answered = [row for row in rows if self._is_measured(row)]
-        found = [self._answer_row(row, CONFIDENCE) for row in answered]
-        corrected = [self._answer_row(row, confidence_of(len(answered))) for row in answered]
+        measured = [row for row in rows if self._is_measured(row)]
+        found = [self._answer_row(row, CONFIDENCE) for row in measured]
+        corrected = [self._answer_row(row, confidence_of(len(measured))) for row in measured]
         verdict = judge_claim(
             [each.verdict for each in found],
             [each.verdict for each in corrected],
-            are_complete=len(answered) == len(rows),
+            are_complete=len(measured) == len(rows),
         )
         return Answer(claim, tuple(found), verdict)
 
     @cached_property
-    def _results(self) -> Mapping[str, StudyResults]:
+    def _runs(self) -> Mapping[str, MeasuredRun]:
         plan = self.claim.plan or next(iter(self.claims.text.plans), "")
         return self.runs.get(plan, {})
 
@@ -134,49 +174,59 @@ class _Asked:
             return self.handshakes.has(row)
         if self.claim.data:
             return self.data.has(row.network)
-        return all(self._pairs(term) for term in self.claim.terms_of(row))
+        return all(self._pairs(term).loads for term in self.claim.terms_of(row))
 
     def _answer_row(self, row: Row, confidence: float) -> RowAnswer:
-        if not self.claim.is_of_study:
-            if self.claim.is_of_handshakes:
-                found = self.handshakes.estimate(row, confidence)
-            else:
-                found = self.data.estimate(self.claim, row, confidence)
-            return RowAnswer(row, found, judge_row(found, region_of(self.claim, row)), found.n)
-        loads = min(
-            len(x) for term in self.claim.terms_of(row) for x, _ in self._pairs(term).values()
-        )
-        found = self._estimate(row, confidence)
-        if loads < self.claim.blocks_min:
-            reason = f"it takes {self.claim.blocks_min} loads of each, and there are {loads}"
-            found = undetermined(reason, found.n, found.value)
+        if self.claim.is_of_handshakes:
+            found, loads = self.handshakes.estimate(row, confidence)
+        elif self.claim.data:
+            found, loads = self.data.estimate(self.claim, row, confidence)
+        else:
+            found, loads = self._estimate_of_loads(row, confidence)
         return RowAnswer(row, found, judge_row(found, region_of(self.claim, row)), loads)
 
-    def _estimate(self, row: Row, confidence: float) -> Estimate:
-        if self.claim.estimator.startswith("share_"):
-            return share_of_sites(self.claim.estimator, self._pairs(row), confidence)
-        if self.claim.scope == "property" and len(pairs := self._pairs(row)) == 1:
-            return performance_gain(*next(iter(pairs.values())), confidence)
-        terms = [self._statistic(term) for term in self.claim.terms_of(row)]
-        if self.claim.rule != "order":
-            return terms[0].estimate(confidence)
-        steps = order_of(terms, absolute=self.claim.absolute)
-        return min((step.estimate(confidence) for step in steps), key=_low)
+    def _estimate_of_loads(self, row: Row, confidence: float) -> tuple[Estimate, int]:
+        """Return the estimate of a row, and the fewest loads of a site that it rests on."""
+        claim, terms = self.claim, self.claim.terms_of(row)
+        if unfinished := [why for term in terms if (why := self._runs[term.network].unfinished)]:
+            return undetermined(f"the run is not finished: {unfinished[0]}"), 0
+        every = [self._pairs(term) for term in terms]
+        pairs = [each.with_loads(claim.blocks_min) for each in every]
+        if not all(each.loads for each in pairs):
+            most = max(len(x) for x, _ in every[0].loads.values())
+            reason = f"it takes {claim.blocks_min} loads of each, and there are {most}"
+            return undetermined(reason), most
+        loads = min(len(x) for each in pairs for x, _ in each.loads.values())
+        if claim.estimator.startswith("share_"):
+            return estimate_share_of_sites(claim.estimator, pairs[0], confidence), loads
+        late = max(each.timeouts_share for each in pairs)
+        if late > TIMEOUTS_SHARE_MAX:
+            return undetermined(f"{late:.0%} of a stack's loads timed out"), loads
+        if claim.scope == "property" and claim.estimator == "mean_gain" and claim.rule != "order":
+            of_sites = pairs[0].up_to_limit()
+            if len(of_sites) == 1:
+                return performance_gain(*next(iter(of_sites.values())), confidence), loads
+        statistics = [
+            statistic_of(claim.estimator, each, self._rtt_ms(term))
+            for each, term in zip(pairs, terms, strict=True)
+        ]
+        if claim.rule != "order":
+            return statistics[0].estimate(confidence), loads
+        steps = compare_neighbours(statistics, absolute=claim.absolute)
+        return min((step.estimate(confidence) for step in steps), key=_lower_bound), loads
 
-    def _statistic(self, row: Row) -> Statistic:
-        rtt_ms = self._results[row.network].network(row.network).rtt_ms_min
-        return statistic_of(self.claim.estimator, self._pairs(row), rtt_ms)
+    def _rtt_ms(self, row: Row) -> float:
+        return self._runs[row.network].results.network(row.network).rtt_ms_min
 
     def _pairs(self, row: Row) -> SitePairs:
-        results = self._results.get(row.network)
-        if results is None:
-            return {}
-        pairs = pair_loads_of_sites(results.blocks.kept, row.network, row.stacks, row.metric)
-        wanted = self.claim.sites or tuple(pairs)
-        return {site: loads for site, loads in pairs.items() if site in wanted}
+        run = self._runs.get(row.network)
+        if run is None:
+            return NO_PAIRS
+        pairs = pair_loads_of_sites(run.kept, row.network, row.stacks, row.metric)
+        return pairs.with_sites(self.claim.sites) if self.claim.sites else pairs
 
 
-def _low(found: Estimate) -> float:
+def _lower_bound(found: Estimate) -> float:
     """Return the lower bound, by which the weakest step of an order decides."""
     return float("-inf") if found.low is None else found.low
 
@@ -198,6 +248,7 @@ def _claim_as_json(answer: Answer) -> JsonObject:
                 "comparison": each.row.comparison or None,
                 "number": each.row.number,
                 "loads": each.loads,
+                "units": each.found.n,
                 "verdict": each.verdict,
                 **each.found.as_json(),
             }

@@ -5,16 +5,18 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 
+from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
 from eyelevel.base.errors import ExpectedError, reason_of, unknown
 from eyelevel.base.from_outside.files import read_text
 from eyelevel.base.from_outside.limits import PLAN
 from eyelevel.base.from_outside.source import Source
 from eyelevel.base.from_outside.toml_text import parse_toml
+from eyelevel.plan.presets import PRESETS_BY_NAME
 
 Scope = Literal["property", "population", "data", "only-there", "lost", "unclear", "no-means"]
 CANNOT_BE_ASKED: tuple[Scope, ...] = ("only-there", "lost", "unclear", "no-means")
@@ -105,7 +107,7 @@ class Claim:
     absolute: bool = False
     percent: float | None = None
     least_ms: float | None = None
-    blocks_min: int = 2
+    blocks_min: int = 1
     expected: Literal["", "agrees", "disagrees"] = ""
 
     @property
@@ -178,8 +180,7 @@ class Claim:
 class Text:
     """A text with claims."""
 
-    name: str
-    title: str
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
     citation: str
     short: str
     plans: tuple[str, ...] = ()
@@ -231,6 +232,8 @@ def parse_claims(text: str, place: str) -> Claims:
     if set(document) != {"text", "claims"} or not isinstance(document["claims"], list):
         raise source.refusal("it must have `[text]` and `[[claims]]`, and nothing else")
     parsed = _checked(_TEXT, document["text"], source, "text")
+    if wrong := [each for each in parsed.plans if each not in PRESETS_BY_NAME]:
+        raise source.refusal(unknown("plan", wrong[0], PRESETS_BY_NAME), "text")
     found: dict[str, Claim] = {}
     for number, table in enumerate(document["claims"], 1):
         name = str(table.get("id", f"claim {number}")) if isinstance(table, dict) else str(number)
@@ -265,6 +268,8 @@ def _fault_of(claim: Claim, plans: Sequence[str]) -> str:
     has_own = bool(claim.terms) and all(each.network for each in claim.terms)
     if not (claim.data or claim.networks or has_own):
         return "it names neither `networks` nor `data`"
+    if claim.is_of_study and not plans:
+        return "loads answer it, so `[text]` needs `plans`"
     if claim.is_of_study and claim.plan not in ("", *plans):
         return unknown("plan", claim.plan, plans)
     if claim.data and claim.estimator not in DATA_ESTIMATORS:
@@ -284,6 +289,16 @@ def _fault_of(claim: Claim, plans: Sequence[str]) -> str:
         return "a quantile needs `percent`"
     if claim.estimator == "share_faster_by" and claim.least_ms is None:
         return "`share_faster_by` needs `least_ms`"
+    if claim.is_of_study and (
+        wrong := [each for each in claim.metrics if each not in METRICS_BY_NAME]
+    ):
+        return unknown("metric", wrong[0], METRICS_BY_NAME)
+    if claim.scope == "data" and not claim.data:
+        return "a claim about data sets names them in `data`"
+    names = [*claim.comparisons, *(each.comparison for each in claim.terms if each.comparison)]
+    is_pair = claim.estimator != "median_dns_ms"
+    if is_pair and (wrong := [name for name in names if name.count("/") != 1]):
+        return f"`{wrong[0]}` is no comparison; write STACK/REFERENCE"
     is_compared = claim.estimator != "row_count" and claim.rule != "order"
     if is_compared and not claim.comparisons:
         return "it names no `comparisons`"

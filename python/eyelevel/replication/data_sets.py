@@ -1,6 +1,6 @@
 """Estimate a text's claims again from its author's own data sets, over hosts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -26,26 +26,32 @@ class DataSets:
         """Return whether the folder has a data set."""
         return self.folder is not None and self._path(name).is_file()
 
-    def estimate(self, claim: Claim, row: Row, confidence: float = CONFIDENCE) -> Estimate:
-        """Return the estimate of a claim's row. Raises `ProbeError` for a damaged data set."""
+    def estimate(
+        self, claim: Claim, row: Row, confidence: float = CONFIDENCE
+    ) -> tuple[Estimate, int]:
+        """Return the estimate of a claim's row over hosts, and the pairs or rows that it is of.
+
+        Raises `ProbeError` for a damaged data set.
+        """
         table = self._table(row.network)
         if claim.estimator == "row_count":
-            return Estimate(table.height, table.height, table.height, n=table.height)
+            count = table.height
+            return Estimate(count, count, count, n=count), count
         if claim.estimator == "median_dns_ms":
-            return _dns_estimate(table, row.stacks[0], confidence)
+            return _estimate_dns(table, row.stacks[0], confidence)
         pairs = self._pairs(row.network, *row.stacks)
         if not pairs.hosts:
-            return undetermined(f"{row.network} has no pairs of {row.comparison}")
-        sooner_ms = -pairs.difference_ms
+            return undetermined(f"{row.network} has no pairs of {row.comparison}"), 0
+        sooner_ms, of = -pairs.difference_ms, len(pairs.hosts)
         if claim.estimator == "quantile_ms":
             assert claim.percent is not None
             quantiles = [claim.percent]
             (found,) = quantile_estimates(sooner_ms, pairs.hosts, quantiles, confidence=confidence)
-            return found
-        # The least difference itself counts; without one, equal times are not faster.
-        least_ms = np.nextafter(claim.least_ms, -np.inf) if claim.least_ms else 0.0
-        (found,) = share_estimates(sooner_ms, pairs.hosts, [least_ms], confidence=confidence)
-        return found
+        else:
+            # The least difference itself counts; without one, equal times are not faster.
+            least_ms = np.nextafter(claim.least_ms, -np.inf) if claim.least_ms else 0.0
+            (found,) = share_estimates(sooner_ms, pairs.hosts, [least_ms], confidence=confidence)
+        return replace(found, n=len(set(pairs.hosts))), of
 
     def _path(self, name: str) -> Path:
         assert self.folder is not None
@@ -71,12 +77,12 @@ class DataSets:
         return self._paired[key]
 
 
-def _dns_estimate(table: pl.DataFrame, protocol: str, confidence: float) -> Estimate:
+def _estimate_dns(table: pl.DataFrame, protocol: str, confidence: float) -> tuple[Estimate, int]:
     good = table.filter(
         pl.col("failure").is_null() & pl.col("dns_ms").is_not_null(), protocol=protocol
     )
     if not good.height:
-        return undetermined(f"it has no DNS times of {protocol}")
+        return undetermined(f"it has no DNS times of {protocol}"), 0
     values, hosts = good["dns_ms"].to_numpy(), good["host"].to_list()
     (found,) = quantile_estimates(values, hosts, [50.0], confidence=confidence)
-    return found
+    return replace(found, n=len(set(hosts))), good.height

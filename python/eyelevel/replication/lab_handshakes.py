@@ -39,18 +39,26 @@ class LabHandshakes:
         """Return whether a server was probed over both protocols."""
         return all((row.network, protocol) in self._read[1] for protocol in row.stacks)
 
-    def estimate(self, row: Row, confidence: float = CONFIDENCE) -> Estimate:
-        """Return the round trips saved: the mean over blocks, with Student's t interval."""
+    def estimate(self, row: Row, confidence: float = CONFIDENCE) -> tuple[Estimate, int]:
+        """Return the round trips saved and the blocks that they are of.
+
+        They are the mean over blocks, with Student's t interval.
+        """
         rtt_ms, times = self._read
         own, other = (times[row.network, protocol] for protocol in row.stacks)
         saved = [(other[block] - own[block]) / rtt_ms for block in sorted(own.keys() & other)]
         if len(saved) < 2:
-            return undetermined(are_too_few(len(saved)), len(saved))
+            return undetermined(are_too_few(len(saved)), len(saved)), len(saved)
         value, n = statistics.fmean(saved), len(saved)
         error = statistics.stdev(saved) / n**0.5
         if error == 0.0:
-            return Estimate(value, value, value, n=n)
-        return t_estimate(value, error, n - 1, n, confidence)
+            return Estimate(value, value, value, n=n), n
+        return t_estimate(value, error, n - 1, n, confidence), n
+
+    @property
+    def servers(self) -> set[str]:
+        """The servers in the file."""
+        return {server for server, _ in self._read[1]}
 
     @cached_property
     def _read(self) -> tuple[float, Times]:
@@ -70,4 +78,6 @@ class LabHandshakes:
                 raise ProbeError(
                     f"{self.file}:{number}: not a row of `eyelevel probe servers`; remove the file"
                 ) from error
+        if times and not rtt_ms:
+            raise ProbeError(f"{self.file}: it names no round trip; remove the file")
         return rtt_ms, dict(times)

@@ -39,12 +39,6 @@ _UNITS = {
     "row_count": "",
 }
 _OF_ROWS = {"agrees": "agree", "disagrees": "disagree", "cannot tell": "cannot be told"}
-_WHY_NOT = {
-    "only-there": "It is of those sites, servers, code or years alone.",
-    "lost": "The number is missing in the text's copy here.",
-    "unclear": "The text allows several readings.",
-    "no-means": "Nothing here measures it.",
-}
 
 
 @dataclass(frozen=True)
@@ -54,11 +48,11 @@ class Measured:
     loads: int
     """The loads that count."""
     seconds: float
-    """The time that all loads took."""
+    """The time that these loads took."""
     lines: tuple[str, ...]
-    """A line for each run: its plan, sites, blocks, digest."""
-    machine: str
-    """Browser, kernel, processor and version."""
+    """A line for each run: its plan, sites, blocks, digest, and each machine."""
+    withheld: tuple[str, ...] = ()
+    """The networks whose loads do not count, each with the reason."""
 
 
 def write_page(answers: Answers, measured: Measured | None) -> str:
@@ -88,17 +82,19 @@ def _lines(answers: Answers, measured: Measured | None) -> Iterator[str]:
         yield ""
     if undecided:
         yield from _fold(
-            f"{_count(len(undecided))} that these measurements cannot tell", _table(undecided)
+            f"{_count(len(undecided))} that these measurements leave open", _table(undecided)
         )
     waiting = [each for each in answers.answers if each.claim.is_askable and not each.rows]
     if waiting:
         heads = ("claim", "place", "what it takes")
-        rows = [(_named(each.claim), each.claim.place, _needs(each.claim)) for each in waiting]
+        rows = [
+            (_named(each.claim), each.claim.place, _describe_need(each.claim)) for each in waiting
+        ]
         yield from _fold(f"{_count(len(waiting))} not measured yet", _rows(heads, rows))
     unasked = [each.claim for each in answers.answers if not each.claim.is_askable]
     if unasked:
         heads = ("claim", "place", "cannot be asked because")
-        rows = [(_named(each), each.place, each.reason or _WHY_NOT[each.scope]) for each in unasked]
+        rows = [(_named(each), each.place, each.reason) for each in unasked]
         yield from _fold(f"{_count(len(unasked))} that cannot be asked here", _rows(heads, rows))
     many = [each for each in answers.asked if len(each.rows) > ROWS_SHOWN_MAX]
     if many:
@@ -106,9 +102,7 @@ def _lines(answers: Answers, measured: Measured | None) -> Iterator[str]:
     if text.setup:
         yield from _fold("How the text measured", [f"- {each}" for each in text.setup])
     if measured is not None:
-        yield from _fold(
-            "What measured here", [f"- {each}" for each in (*measured.lines, measured.machine)]
-        )
+        yield from _fold("What measured here", [f"- {each}" for each in measured.lines])
 
 
 def _summary(answers: Answers, measured: Measured | None) -> Iterator[str]:
@@ -121,12 +115,14 @@ def _summary(answers: Answers, measured: Measured | None) -> Iterator[str]:
     every = _count(len(answers.answers))
     yield f"Of {every} in the text, {asked} were measured: {', '.join(counts)}."
     yield (
-        f"On average, at most {answers.expected_false:.1f} of these {asked} verdicts are false: "
+        f"On average, at most {answers.expected_false:.2f} of these {asked} verdicts are false: "
         "each claim has a false one in at most 5 % of studies."
     )
     if measured is not None and measured.loads:
         hours = measured.seconds / 3600
-        yield f"Ours are of {measured.loads:,} loads in {hours:.1f} hours."
+        yield f"Ours are of {measured.loads:,} loads that count, {hours:.1f} hours of them."
+    if measured is not None and measured.withheld:
+        yield f"No load counts of {'; '.join(measured.withheld)}."
     yield (
         "A number agrees if our whole 95 % interval lies within the claim's margin, which was "
         "stated beforehand; a sign, if it lies on that side of zero. For a statement about "
@@ -141,8 +137,8 @@ def _table(answers: Sequence[Answer]) -> Iterator[str]:
         [
             (
                 f"{_named(each.claim)} ({each.claim.place})",
-                _theirs(each),
-                _ours(each),
+                _describe_theirs(each),
+                _describe_ours(each),
                 _verdict(each),
                 each.claim.reason,
             )
@@ -160,28 +156,28 @@ def _named(claim: Claim) -> str:
     return f"**{claim.id}** {claim.claim}"
 
 
-def _theirs(answer: Answer) -> str:
+def _describe_theirs(answer: Answer) -> str:
     claim = answer.claim
     if claim.rule == "number":
-        numbers = {each.row.network: each.row.number for each in answer.rows}
-        margins = {claim.margin_of(number or 0.0) for number in numbers.values()}
+        numbers = {each.row.network: each.row.number or 0.0 for each in answer.rows}
         texts = [
-            f"{_value(claim, number or 0.0)}{_where(claim, place, len(numbers))}"
+            f"{_value(claim, number)} ± {_value(claim, claim.margin_of(number), signed=False)}"
+            f"{_name_place(place, len(numbers))}"
             for place, number in list(numbers.items())[:ROWS_SHOWN_MAX]
         ]
         more = ", ..." if len(numbers) > ROWS_SHOWN_MAX else ""
-        return f"{', '.join(texts)}{more}; margin {_value(claim, max(margins), signed=False)}"
+        return f"{', '.join(texts)}{more}"
     if claim.rule == "equivalence":
-        return f"no difference; margin {_value(claim, claim.margin or 0.0, signed=False)}"
+        return f"no difference, ± {_value(claim, claim.margin or 0.0, signed=False)}"
     if claim.rule == "bound":
         return f"{claim.sign} {_value(claim, claim.number or 0.0)}"
     if claim.rule == "order":
-        size = "sizes in this order" if claim.absolute else "this order"
+        size = "sizes in this order" if claim.absolute else "in this order"
         terms = (" ".join(filter(None, _term(each))) for each in claim.terms)
         return f"{size}: {' < '.join(terms)}"
     if claim.sign:
         return "below 0" if claim.sign == "negative" else "above 0"
-    return f"signs of {len(answer.rows)} numbers"
+    return f"signs of {len(claim.rows)} numbers"
 
 
 def _term(term: object) -> tuple[str, str, str]:
@@ -193,16 +189,19 @@ def _term(term: object) -> tuple[str, str, str]:
     )
 
 
-def _ours(answer: Answer) -> str:
-    if len(answer.rows) > ROWS_SHOWN_MAX:
+def _describe_ours(answer: Answer) -> str:
+    measured, every = len(answer.rows), len(answer.claim.rows)
+    part = "" if measured == every else f"{measured} of {every} rows measured: "
+    if measured > ROWS_SHOWN_MAX:
         counts = [
             f"{count} {words}"
             for verdict, words in _OF_ROWS.items()
             if (count := sum(each.verdict == verdict for each in answer.rows))
         ]
-        return f"of {len(answer.rows)} rows: {', '.join(counts)}"
-    several = len(answer.rows) > 1
-    return "; ".join(
+        return f"{part or f'of {measured} rows: '}{', '.join(counts)}"
+    what = "the least difference between neighbours is " if answer.claim.rule == "order" else ""
+    several = measured > 1
+    return f"{part}{what}" + "; ".join(
         f"{_estimate(answer.claim, each.found)}{_of_row(answer.claim, each.row, several)}"
         for each in answer.rows
     )
@@ -217,7 +216,7 @@ def _of_row(claim: Claim, row: Row, several: bool) -> str:
     return f" ({' '.join(parts)})" if parts else ""
 
 
-def _where(claim: Claim, place: str, count: int) -> str:
+def _name_place(place: str, count: int) -> str:
     return f" ({place})" if count > 1 else ""
 
 
@@ -237,7 +236,8 @@ def _value(claim: Claim, value: float, *, signed: bool = True, unit: bool = True
     if estimator in _SHARES:
         form = format_number(100 * value, f"{sign}.1f")
         return f"{form} %" if unit else form
-    digits = 0 if estimator == "row_count" or abs(value) >= 100 else 2
+    digits = 0 if estimator == "row_count" and float(value).is_integer() else 2
+    digits = 0 if abs(value) >= 100 else digits
     text = with_minus(f"{value:{sign},.{digits}f}")
     return f"{text}{_UNITS[estimator]}" if unit else text
 
@@ -261,12 +261,15 @@ def _row_cells(claim: Claim, each: RowAnswer) -> tuple[str, ...]:
     return (*names, number, _estimate(claim, each.found), each.verdict)
 
 
-def _needs(claim: Claim) -> str:
+def _describe_need(claim: Claim) -> str:
     places = claim.data or claim.networks
     shown = ", ".join(places[:ROWS_SHOWN_MAX]) + (", ..." if len(places) > ROWS_SHOWN_MAX else "")
     what = "data sets" if claim.data else "loads"
+    if claim.is_of_handshakes:
+        what = "handshakes with"
     least = f", {claim.blocks_min} of each" if claim.blocks_min > 2 else ""
-    return f"{what}: {shown or ', '.join(sorted({t.network for t in claim.terms}))}{least}"
+    colon = "" if claim.is_of_handshakes else ":"
+    return f"{what}{colon} {shown or ', '.join(sorted({t.network for t in claim.terms}))}{least}"
 
 
 def _fold(head: str, lines: Sequence[str] | Iterator[str]) -> Iterator[str]:

@@ -4,11 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
+from eyelevel.base.errors import PlanError, unknown
 from eyelevel.plan.comparisons import Comparison
 from eyelevel.plan.file.narrow import Narrowing, narrow_plan
 from eyelevel.plan.plan import Plan
-from eyelevel.plan.presets import preset_text
-from eyelevel.replication.claims import Claims
+from eyelevel.plan.presets import PRESETS_BY_NAME, preset_text
+from eyelevel.plan.synthetic_site import PREFIX
+from eyelevel.replication.claims import Claims, ClaimsError
 
 BLOCKS_LEAST = 2
 """The fewest loads of each site and stack with which a run is begun, if the time allows more."""
@@ -48,11 +50,14 @@ class Timed:
 def list_parts(claims: Claims, shipped: Sequence[str], narrowing: Narrowing) -> list[Part]:
     """Return a part for each network that claims of the narrowed presets name.
 
-    Raises `PlanError` for a narrowing that a preset does not allow.
+    A preset whose sites are made for its claims, such as those of one origin, keeps them. Raises
+    `PlanError` for a narrowing that no claim fits, and `ClaimsError` for a network or stack that a
+    preset does not have.
     """
+    _check_narrowing(claims, narrowing)
     parts = []
     for preset in claims.text.plans:
-        whole = preset_text(preset, shipped, narrowing.sites)
+        whole = preset_text(preset, shipped, () if _has_own_sites(preset) else narrowing.sites)
         needed: dict[str, dict[Comparison, None]] = {}
         deciding: dict[str, set[str]] = {}
         for claim in claims.of_plan(preset):
@@ -74,7 +79,11 @@ def list_parts(claims: Claims, shipped: Sequence[str], narrowing: Narrowing) -> 
                 blocks=narrowing.blocks,
                 comparisons=tuple(comparisons),
             )
-            text = narrow_plan(whole, f"preset {preset}", narrowed)
+            try:
+                text = narrow_plan(whole, f"preset {preset}", narrowed)
+            except PlanError as error:
+                problem = str(error).partition(": ")[2]
+                raise ClaimsError(f"{claims.text.name}: claims of {preset}: {problem}") from error
             parts.append(Part(preset, network, len(deciding[network]), text))
     return parts
 
@@ -87,11 +96,17 @@ def order_parts(timed: Sequence[Timed]) -> list[Timed]:
 def fit_blocks(timed: Sequence[Timed], budget_s: float) -> list[Timed]:
     """Return the first parts that fit into a time, each with the same number of blocks.
 
-    Parts at the end are left out until each of the others has BLOCKS_LEAST blocks; a plan's own
-    number is the most. Without any part that fits, the list is empty.
+    Parts that do not fit alone are skipped, and those at the end are left out until each of the
+    others has BLOCKS_LEAST blocks; a plan's own number is the most. Without any part that fits, the
+    list is empty.
     """
-    for count in range(len(timed), 0, -1):
-        chosen = timed[:count]
+    fitting = [
+        each
+        for each in timed
+        if each.repetition_s * min(BLOCKS_LEAST, each.plan.blocks) <= budget_s
+    ]
+    for count in range(len(fitting), 0, -1):
+        chosen = fitting[:count]
         blocks = int(budget_s / sum(each.repetition_s for each in chosen))
         if blocks >= min(BLOCKS_LEAST, *(each.plan.blocks for each in chosen)):
             return [
@@ -109,6 +124,31 @@ def time_parts(
     return order_parts(
         [Timed(part, plan, seconds(plan)) for part, plan in zip(parts, plans, strict=True)]
     )
+
+
+def _check_narrowing(claims: Claims, narrowing: Narrowing) -> None:
+    """Raise `PlanError` for a network or stack that no claim is about."""
+    cells = [
+        cell
+        for preset in claims.text.plans
+        for each in claims.of_plan(preset)
+        for cell in each.cells
+    ]
+    networks = sorted({network for network, _ in cells})
+    stacks = sorted({stack for _, pair in cells for stack in pair.split("/")})
+    for option, kind, given, known in (
+        ("--networks", "network", narrowing.networks, networks),
+        ("--stacks", "stack", narrowing.stacks, stacks),
+    ):
+        for pattern in given:
+            if not any(fnmatchcase(name, pattern) for name in known):
+                raise PlanError([f"{option}: {unknown(kind, pattern, known)}"])
+
+
+def _has_own_sites(preset: str) -> bool:
+    """Return whether a preset's sites are made for its question, and no sample of pages."""
+    sites = PRESETS_BY_NAME[preset].sites
+    return bool(sites) and not sites[0].startswith(f"{PREFIX}like=")
 
 
 def _is_chosen(name: str, patterns: Sequence[str]) -> bool:

@@ -59,7 +59,8 @@ def judge_claim(
 ) -> Verdict:
     """Return the verdict on a claim by those on its rows that have data.
 
-    `corrected`: the same rows at `level_of` their number. It needs all rows to agree.
+    `corrected`: the same rows by intervals of `confidence_of` their number. Agreement needs all
+    rows.
     """
     if not rows:
         return "not asked"

@@ -1,13 +1,15 @@
 """Answers to claims from runs, data sets and handshakes, and the page that has them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from synthetic_run import read_run
 
 from eyelevel.base.errors import ProbeError
-from eyelevel.replication.answers import Answers, answer_claims
+from eyelevel.plan.trials import Trial
+from eyelevel.replication.answers import Answers, MeasuredRun, answer_claims
 from eyelevel.replication.claims import Claims, parse_claims
 from eyelevel.replication.data_sets import DataSets
 from eyelevel.replication.lab_handshakes import FILE, LabHandshakes
@@ -22,7 +24,6 @@ blocks = 3
 """
 HEAD = """[text]
 name = "x"
-title = "X"
 citation = "A. Author: X. 2020."
 short = "Author 2020"
 plans = ["wolsing-2019"]
@@ -64,7 +65,7 @@ VERDICTS = (
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Answers:
     results = read_run(tmp_path_factory.mktemp("run"), text=PLAN)
-    runs = {"wolsing-2019": {"dsl": results}}
+    runs = {"wolsing-2019": {"dsl": MeasuredRun(results)}}
     return answer_claims(claims_of(*TABLES), runs, DataSets(None), LabHandshakes(Path("none")))
 
 
@@ -91,19 +92,19 @@ def test_json_has_every_claim_with_its_rows(found: Answers) -> None:
 
 
 def test_page_has_verdicts_first_and_folds_the_rest(found: Answers) -> None:
-    measured = Measured(36, 7200.0, ("wolsing-2019-dsl: 36 of 36 loads count",), "Chromium 1")
+    measured = Measured(36, 7200.0, ("wolsing-2019-dsl: 36 of 36 loads count", "Chromium 1"))
     page = write_page(found, measured)
     shown = page.split("<details>")[0]
     assert (
         "Of 7 claims in the text, 5 were measured: 2 agree, 2 disagree, 1 cannot be told." in page
     )
-    assert "at most 0.2 of these 5 verdicts are false" in page
-    assert "**X1** It is so. (section 1) | −9.0 %; margin 3.0 % | −" in shown
+    assert "at most 0.25 of these 5 verdicts are false" in page
+    assert "**X1** It is so. (section 1) | −9.0 % ± 3.0 % | −" in shown
     assert "holds for our sites too" in shown
     assert "The cause was another." in shown
     assert "**X5**" not in shown
     assert "| **X7** It is so. | section 1 | The number is missing. |" in page
-    assert "Ours are of 36 loads in 2.0 hours." in page
+    assert "Ours are of 36 loads that count, 2.0 hours of them." in page
 
 
 def test_page_of_no_measurements_is_written(found: Answers) -> None:
@@ -172,3 +173,29 @@ def test_data_sets_are_paired_over_hosts(tmp_path: Path) -> None:
     assert share.value == pytest.approx(7 / 8)
     assert rows_found.value == 48
     assert found.answers[1].verdict == "agrees"
+
+
+def test_unfinished_run_has_no_verdict(tmp_path: Path) -> None:
+    results = replace(read_run(tmp_path, text=PLAN), unfinished="30 of 54 loads are there")
+    runs = {"wolsing-2019": {"dsl": MeasuredRun(results)}}
+    found = answer_claims(claims_of(TABLES[0]), runs, DataSets(None), LabHandshakes(Path("none")))
+    (answer,) = found.answers
+    assert answer.verdict == "cannot tell"
+    assert "the run is not finished: 30 of 54" in answer.rows[0].found.reason
+
+
+def test_disturbed_blocks_are_left_out_and_most_of_them_withhold_the_run(tmp_path: Path) -> None:
+    def run_with(name: str, disturbed: set[int]) -> MeasuredRun:
+        def place(trial: Trial) -> tuple[dict[str, float], float]:
+            return {"cpu_foreign_share": 0.5 if trial.repetition in disturbed else 0.0}, 1.0
+
+        return MeasuredRun(read_run(tmp_path / name, text=PLAN, placed=place))
+
+    assert run_with("none", set()).kept.height == 54
+    # One repetition is left: the report has no answer, claims have one over sites.
+    some = run_with("some", {1})
+    assert some.kept.height == 36 and not some.withheld
+    assert some.results.too_disturbed
+    most = run_with("most", {1, 2})
+    assert "the machine was too busy to answer" in most.withheld
+    assert most.kept.height == 0

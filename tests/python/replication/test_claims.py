@@ -1,10 +1,12 @@
 """The files of claims: those that are shipped, and refusals of invalid ones."""
 
+import re
 from collections import Counter
 
 import pytest
 
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
+from eyelevel.base.errors import PlanError
 from eyelevel.plan.file.narrow import Narrowing
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.replication.claims import ClaimsError, list_texts, parse_claims, read_claims
@@ -13,7 +15,6 @@ from eyelevel.replication.parts import Part, Timed, fit_blocks, list_parts, orde
 SITES = ["plain", "agency"]
 HEAD = """[text]
 name = "x"
-title = "X"
 citation = "A. Author: X. 2020."
 short = "Author 2020"
 plans = ["wolsing-2019"]
@@ -111,6 +112,8 @@ def test_small_numbers_have_no_sign_to_test() -> None:
         (('rule = "sign"', 'rule = "bound"'), "a claim of a bound"),
         (('rule = "sign"', 'rule = "order"'), "needs two `terms`"),
         (('comparisons = ["quic/tcp+"]\n', ""), "names no `comparisons`"),
+        (('["quic/tcp+"]', '["quic"]'), "`quic` is no comparison; write STACK/REFERENCE"),
+        (('rule = "sign"', 'rule = "sign"\nmetrics = ["speed_index"]'), "speed_index_ms"),
         (('rule = "sign"', 'rule = "sign"\nplan = "wolsing"'), "did you mean `wolsing-2019`"),
     ],
 )
@@ -158,3 +161,33 @@ def test_loads_of_a_comparison_and_its_reverse_are_the_same() -> None:
     text = CLAIM.replace('"quic/tcp+"', '"quic/tcp+", "tcp+/quic"')
     parts = list_parts(parse_claims(HEAD + text, "x"), SITES, Narrowing())
     assert all('comparisons = [["quic", "tcp+"]]' in each.text for each in parts)
+
+
+def test_preset_with_sites_of_its_own_keeps_them() -> None:
+    parts = list_parts(read_claims("wolsing-2019"), SITES, Narrowing(sites=("plain", "agency")))
+    sites = {each.preset: each.text.splitlines()[0] for each in parts}
+    assert sites["wolsing-2019"] == 'sites = ["plain", "agency"]'
+    assert "synthetic:objects=64" in sites["wolsing-2019-single-origin"]
+
+
+@pytest.mark.parametrize(
+    ("narrowing", "message"),
+    [
+        (Narrowing(networks=("ltee",)), "--networks: unknown network `ltee`; did you mean `lte`?"),
+        (Narrowing(stacks=("quic", "tcpp")), "--stacks: unknown stack `tcpp`"),
+    ],
+)
+def test_narrowing_that_no_claim_fits_is_refused(narrowing: Narrowing, message: str) -> None:
+    with pytest.raises(PlanError, match=re.escape(message)):
+        list_parts(read_claims("wolsing-2019"), SITES, narrowing)
+
+
+def test_network_that_the_plan_lacks_is_named_with_its_text() -> None:
+    text = HEAD + CLAIM.replace('"lte"', '"ltf"')
+    with pytest.raises(ClaimsError, match="x: claims of wolsing-2019: unknown network `ltf`"):
+        list_parts(parse_claims(text, "x"), SITES, Narrowing())
+
+
+def test_part_that_does_not_fit_alone_is_skipped() -> None:
+    parts = [timed("mss", 10, 1000.0), timed("dsl", 5, 100.0)]
+    assert [each.part.network for each in fit_blocks(parts, 900.0)] == ["dsl"]

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.replication.claims import Claim, Row, Term
 from eyelevel.replication.estimators import (
+    SitePairs,
     Statistic,
-    order_of,
-    share_of_sites,
+    compare_neighbours,
+    estimate_share_of_sites,
     statistic_of,
 )
 from eyelevel.replication.verdicts import (
@@ -52,7 +53,7 @@ def verdicts(truth: float, spread: float, of: Claim, sites: int = 15, seed: int 
 def mean_of(gains: NDArray[np.float64]) -> Statistic:
     """Return the mean over sites, a site for each gain."""
     names = tuple(map(str, range(len(gains))))
-    return Statistic(names, lambda drawn: float(np.mean([gains[int(site)] for site in drawn])))
+    return Statistic(names, lambda draws: gains[draws].mean(axis=1))
 
 
 def share(verdict: str, found: list[str]) -> float:
@@ -134,9 +135,13 @@ def test_many_true_rows_seldom_disagree() -> None:
     assert false / 200 <= 0.05
 
 
-PAIRS = {
-    f"site{k}": (np.array([90.0 + k, 92.0 + k]), np.array([100.0 + k, 104.0 + k])) for k in range(6)
-}
+PAIRS = SitePairs(
+    {
+        f"site{k}": (np.array([90.0 + k, 92.0 + k]), np.array([100.0 + k, 104.0 + k]))
+        for k in range(6)
+    },
+    limit_ms=60_000.0,
+)
 
 
 def test_mean_gain_is_the_arithmetic_mean_of_ratios() -> None:
@@ -152,20 +157,60 @@ def test_residual_is_what_a_round_trip_leaves() -> None:
     assert found.value == pytest.approx(0.5)
 
 
+def pairs_of(loads: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]) -> SitePairs:
+    return SitePairs(loads, PAIRS.limit_ms)
+
+
 def test_change_of_medians_is_not_the_median_change() -> None:
-    pairs = dict(PAIRS)
-    pairs["site0"] = (np.array([10.0]), np.array([1000.0]))
-    found = statistic_of("median_change", pairs, 0.0).estimate()
-    own, reference = (
-        np.median([loads[side].mean() for loads in pairs.values()]) for side in (0, 1)
-    )
+    loads = dict(PAIRS.loads)
+    loads["site0"] = (np.array([10.0]), np.array([1000.0]))
+    found = statistic_of("median_change", pairs_of(loads), 0.0).estimate()
+    own, reference = (np.median([each[side].mean() for each in loads.values()]) for side in (0, 1))
     assert found.value == pytest.approx((reference - own) / reference)
     assert found.low is not None and found.value is not None and found.low <= found.value
 
 
+def test_quantile_is_over_all_loads() -> None:
+    found = statistic_of("median_of_loads_change", PAIRS, 0.0)
+    own, reference = (
+        np.median(np.concatenate([each[side] for each in PAIRS.loads.values()])) for side in (0, 1)
+    )
+    assert found.value == pytest.approx((reference - own) / reference)
+
+
+@pytest.mark.parametrize("estimator", ["median_change", "p95_change"])
+def test_resampled_sites_seldom_call_equal_stacks_different(estimator: str) -> None:
+    draw = np.random.Generator(np.random.PCG64(7))
+    false = 0
+    for _ in range(100):
+        loads = {
+            f"s{k}": tuple(np.exp(0.5 * k / 12 + 0.2 * draw.standard_normal((2, 3))))
+            for k in range(12)
+        }
+        false += statistic_of(estimator, pairs_of(loads), 0.0).estimate().excludes_zero  # type: ignore[arg-type]
+    assert false <= 8
+
+
+def test_few_sites_bound_no_median_at_a_corrected_level() -> None:
+    statistic = statistic_of("median_change", PAIRS, 0.0)
+    assert statistic.estimate().determined
+    assert not statistic.estimate(confidence_of(10)).determined
+
+
+def test_spread_of_gains_is_without_the_noise_of_loads() -> None:
+    draw = np.random.Generator(np.random.PCG64(5))
+    noisy = {
+        f"s{k}": (100 * np.exp(0.2 * draw.standard_normal(20)), 100 + draw.standard_normal(20))
+        for k in range(40)
+    }
+    found = statistic_of("spread_of_gains", pairs_of(noisy), 0.0).value
+    observed = np.std([(x.mean() - r.mean()) / r.mean() for x, r in noisy.values()], ddof=1)
+    assert abs(found) < 0.7 * observed
+
+
 def test_records_exchanged_turn_the_verdict_around() -> None:
     of = claim(rule="sign", sign="negative", numbers={})
-    turned = {site: (r, x) for site, (x, r) in PAIRS.items()}
+    turned = pairs_of({site: (r, x) for site, (x, r) in PAIRS.loads.items()})
     verdict = [
         judge_row(statistic_of("mean_gain", pairs, 0.0).estimate(), region_of(of, ROW))
         for pairs in (PAIRS, turned)
@@ -174,25 +219,35 @@ def test_records_exchanged_turn_the_verdict_around() -> None:
 
 
 def test_order_is_of_neighbours_on_common_sites() -> None:
-    small = {site: (r * 0.98, r) for site, (_, r) in PAIRS.items()}
-    large = {site: (r * 0.7, r) for site, (_, r) in PAIRS.items() if site != "site0"}
-    terms = [statistic_of("mean_gain", pairs, 0.0) for pairs in (small, large)]
-    (step,) = order_of(terms, absolute=True)
+    small = {site: (r * 0.98, r) for site, (_, r) in PAIRS.loads.items()}
+    large = {site: (r * 0.7, r) for site, (_, r) in PAIRS.loads.items() if site != "site0"}
+    terms = [statistic_of("mean_gain", pairs_of(pairs), 0.0) for pairs in (small, large)]
+    (step,) = compare_neighbours(terms, absolute=True)
     assert step.sites == tuple(f"site{k}" for k in range(1, 6))
     assert step.estimate().value == pytest.approx(0.28)
+    (signed,) = compare_neighbours(terms, absolute=False)
+    assert signed.value == pytest.approx(-0.28)
 
 
 def test_share_counts_what_the_analysis_of_variance_calls_slower() -> None:
     slow = (np.array([200.0, 201.0, 202.0]), np.array([100.0, 101.0, 102.0]))
     alike = (np.array([100.0, 101.0, 102.0]), np.array([101.0, 100.0, 102.0]))
-    pairs = {f"s{k}": slow if k < 2 else alike for k in range(8)}
-    found = share_of_sites("share_slower", pairs)
+    late = (np.array([100.0, 101.0, np.inf]), np.array([101.0, 100.0, 102.0]))
+    loads = {f"s{k}": slow if k < 2 else alike for k in range(8)} | {"late": late}
+    found = estimate_share_of_sites("share_slower", pairs_of(loads))
     assert found.value == pytest.approx(0.25)
     assert found.low is not None and 0.0 < found.low < 0.25
 
 
+def test_timeout_counts_as_its_limit_and_is_counted() -> None:
+    loads = {f"s{k}": (np.array([100.0, np.inf]), np.array([100.0, 100.0])) for k in range(6)}
+    pairs = SitePairs(loads, 300.0)
+    assert pairs.timeouts_share == 0.5
+    assert statistic_of("mean_gain", pairs, 0.0).value == pytest.approx(1.0)
+
+
 def test_few_sites_have_no_interval() -> None:
-    few = dict(list(PAIRS.items())[:4])
+    few = pairs_of(dict(list(PAIRS.loads.items())[:4]))
     assert not statistic_of("mean_gain", few, 0.0).estimate().determined
 
 

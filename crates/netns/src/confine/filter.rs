@@ -72,6 +72,18 @@ fn program() -> Vec<sock_filter> {
             libc::EAFNOSUPPORT,
         ));
     }
+    // Without `fq` the kernel accepts the option and sends at once, so that a server that paces by
+    // time stamps would be unpaced without an error. SO_MAX_PACING_RATE stays: TCP paces by it on
+    // any device, and a filter does not see whether a socket is UDP's.
+    code.extend([
+        jump(BPF_JEQ, libc::SYS_setsockopt as u32, 0, 6),
+        statement(LOAD, argument_at(1)),
+        jump(BPF_JEQ, libc::SOL_SOCKET as u32, 0, 3),
+        statement(LOAD, argument_at(2)),
+        jump(BPF_JEQ, libc::SO_TXTIME as u32, 0, 1),
+        refuse(libc::ENOPROTOOPT),
+        statement(BPF_RET | BPF_K, libc::SECCOMP_RET_ALLOW),
+    ]);
     code.push(jump(
         BPF_JEQ,
         libc::SYS_ioctl as u32,
@@ -135,7 +147,7 @@ mod tests {
     use super::*;
 
     /// Executes the filter's instructions on a call, as the kernel does.
-    fn execute(architecture: u32, number: u32, arguments: [u32; 2]) -> u32 {
+    fn execute(architecture: u32, number: u32, arguments: [u32; 3]) -> u32 {
         let code = program();
         let (mut at, mut value) = (0, 0);
         loop {
@@ -149,6 +161,7 @@ mod tests {
                         ARCHITECTURE_AT => architecture,
                         k if k == argument_at(0) => arguments[0],
                         k if k == argument_at(1) => arguments[1],
+                        k if k == argument_at(2) => arguments[2],
                         k => panic!("loads from {k}"),
                     };
                     continue;
@@ -175,7 +188,7 @@ mod tests {
                 .find(|group| group.calls.contains(&c_long::from(number)));
             let wanted = listed.map_or(libc::SECCOMP_RET_ALLOW, |group| errno(group.error));
             // An Internet socket, and a harmless terminal request.
-            let arguments = [libc::AF_INET as u32, 0];
+            let arguments = [libc::AF_INET as u32, 0, 0];
             assert_eq!(execute(ARCHITECTURE, number, arguments), wanted, "{number}");
         }
     }
@@ -183,10 +196,10 @@ mod tests {
     #[test]
     fn newer_calls_and_other_abis_are_unimplemented() {
         for number in [NEWEST_REVIEWED + 1, 600, X32_BIT, X32_BIT + 101, u32::MAX] {
-            assert_eq!(execute(ARCHITECTURE, number, [0; 2]), errno(libc::ENOSYS));
+            assert_eq!(execute(ARCHITECTURE, number, [0; 3]), errno(libc::ENOSYS));
         }
         let i386 = 0x4000_0003;
-        assert_eq!(execute(i386, 11, [0; 2]), libc::SECCOMP_RET_KILL_PROCESS);
+        assert_eq!(execute(i386, 11, [0; 3]), libc::SECCOMP_RET_KILL_PROCESS);
     }
 
     #[test]
@@ -199,20 +212,37 @@ mod tests {
                     errno(libc::EAFNOSUPPORT)
                 };
                 assert_eq!(
-                    execute(ARCHITECTURE, call as u32, [family as u32, 0]),
+                    execute(ARCHITECTURE, call as u32, [family as u32, 0, 0]),
                     wanted
                 );
             }
         }
         for request in [libc::TIOCSTI, libc::TIOCLINUX] {
-            let found = execute(ARCHITECTURE, libc::SYS_ioctl as u32, [0, request as u32]);
+            let found = execute(ARCHITECTURE, libc::SYS_ioctl as u32, [0, request as u32, 0]);
             assert_eq!(found, errno(libc::EPERM));
         }
         let size = execute(
             ARCHITECTURE,
             libc::SYS_ioctl as u32,
-            [0, libc::TIOCGWINSZ as u32],
+            [0, libc::TIOCGWINSZ as u32, 0],
         );
         assert_eq!(size, libc::SECCOMP_RET_ALLOW);
+    }
+
+    #[test]
+    fn times_of_sending_are_refused_and_other_options_are_not() {
+        let option = |level: i32, name: i32| {
+            let arguments = [0, level as u32, name as u32];
+            execute(ARCHITECTURE, libc::SYS_setsockopt as u32, arguments)
+        };
+        let wanted = errno(libc::ENOPROTOOPT);
+        assert_eq!(option(libc::SOL_SOCKET, libc::SO_TXTIME), wanted);
+        for (level, name) in [
+            (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE),
+            (libc::SOL_SOCKET, libc::SO_RCVBUF),
+            (libc::IPPROTO_TCP, libc::SO_TXTIME),
+        ] {
+            assert_eq!(option(level, name), libc::SECCOMP_RET_ALLOW);
+        }
     }
 }

@@ -115,10 +115,13 @@ def judge_disturbances(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def find_withheld(table: pl.DataFrame, kept: pl.DataFrame) -> Mapping[str, str]:
+def find_withheld(
+    table: pl.DataFrame, kept: pl.DataFrame, repetitions_min: int = REPETITIONS_MIN
+) -> Mapping[str, str]:
     """Return why the machine leaves a network without an answer, by network; others are absent.
 
-    `table` has the judged loads, `kept` those that are compared.
+    `table` has the judged loads, `kept` those that are compared; `repetitions_min`: the fewest
+    repetitions with which a network that lost blocks has an answer.
     """
     reasons = find_disturbed_blocks(table)
     by_network = table.group_by("network", maintain_order=True).agg(pl.col("block").unique())
@@ -129,7 +132,7 @@ def find_withheld(table: pl.DataFrame, kept: pl.DataFrame) -> Mapping[str, str]:
         lost, blocks = [reasons[name] for name in sorted(names) if name in reasons], len(names)
         repetitions = left.get(network, 0)
         if lost and (
-            len(lost) > STARVED_BLOCKS_SHARE_MAX * blocks or repetitions < REPETITIONS_MIN
+            len(lost) > STARVED_BLOCKS_SHARE_MAX * blocks or repetitions < repetitions_min
         ):
             found[network] = (
                 f"the machine was too busy to answer: {len(lost)} of {blocks} blocks were "

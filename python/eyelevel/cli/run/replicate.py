@@ -1,7 +1,6 @@
 """Put a text's claims to the test (`eyelevel replicate`)."""
 
 import math
-import shlex
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -10,10 +9,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
-from eyelevel.analysis.study import StudyResults, read_results
+from eyelevel.analysis.run_files import read_stored_plan
+from eyelevel.analysis.study import read_results
+from eyelevel.analysis.trials.starvation import briefly
 from eyelevel.base.errors import PlanError, WriteError
-from eyelevel.cli.finish import ending_at
+from eyelevel.cli.finish import ending_at, resume_command
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results, say, table
 from eyelevel.cli.probe.commands import HANDSHAKES
@@ -24,19 +26,20 @@ from eyelevel.cli.run.run import AllowHeterogeneousOption, Cluster, ClusterOptio
 from eyelevel.cli.run.worker import TrustOption
 from eyelevel.cli.values import duration
 from eyelevel.load.quiet_host import WAIT_S_MAX
+from eyelevel.load.servers.known import parse_servers
 from eyelevel.load.servers.visits import AS_THEY_COME
 from eyelevel.plan.networks.compose import NetworkWords
 from eyelevel.plan.plan import Plan
-from eyelevel.replication.answers import Answers, answer_claims
+from eyelevel.replication.answers import Answers, MeasuredRun, answer_claims
 from eyelevel.replication.claims import Claims, read_claims
 from eyelevel.replication.data_sets import DataSets
 from eyelevel.replication.lab_handshakes import FILE, RTT, LabHandshakes
 from eyelevel.replication.page import Measured, write_page
-from eyelevel.replication.parts import Part, Timed, fit_blocks, list_parts, time_parts
+from eyelevel.replication.parts import BLOCKS_LEAST, Part, Timed, fit_blocks, list_parts, time_parts
 from eyelevel.run.study.estimate import repetition_s
 from eyelevel.run.study.loop import Execution
 from eyelevel.sites.recorded import list_shipped
-from eyelevel.store.directory import PLAN_FILE, STOP_FILE, list_committed
+from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, STOP_FILE, list_committed
 from eyelevel.store.disk import make_folder
 
 PAGE = "claims.md"
@@ -44,6 +47,7 @@ SEED = 1
 
 
 def replicate(
+    context: typer.Context,
     text: Annotated[
         str, typer.Argument(metavar="NAME|FILE", help="A text with claims, or a file of claims.")
     ],
@@ -87,31 +91,23 @@ def replicate(
     """Put the claims of a text to the test, and write a page with a verdict on each.
 
     The networks that decide most claims in an hour come first, each as a run of its own. The same
-    command continues after Ctrl-C, and --budget counts anew.
+    command continues after Ctrl-C, and --budget counts anew; runs that have ended stay as they are.
     """
     claims = read_claims(text)
-    directory = out or Path("replications") / claims.text.name
-    narrowing = replace(narrowing_of(networks, stacks, blocks), sites=tuple(site or ()))
-    if load and claims.text.plans:
-        parts = list_parts(claims, list(list_shipped()), narrowing)
-        if not parts:
-            raise PlanError(
-                [f"{claims.text.name}: no claim is left; name more --networks or --stacks"]
-            )
-        budget_s = math.inf if budget is None else budget_seconds(budget)
-        elsewhere = Cluster(cluster, allow_heterogeneous, trust_network)
-        _Loads(directory, parts, budget_s, elsewhere, host_wait_s).make(_again(text, directory))
-    handshakes = LabHandshakes(directory / FILE)
-    servers = dict.fromkeys(
-        name for each in claims.claims if each.is_of_handshakes for name in each.networks
-    )
-    if load and servers and not handshakes.file.exists():
-        make_folder(directory)
-        _probe(list(servers), handshakes.file)
-    runs = _read_runs(claims, directory)
     if data is not None and not data.is_dir():
         raise PlanError([f"--data {data}: there is no such folder; give that of the data sets"])
-    found = answer_claims(claims, runs, DataSets(data), handshakes)
+    directory = out or Path("replications") / claims.text.name
+    narrowing = replace(narrowing_of(networks, stacks, blocks), sites=tuple(site or ()))
+    handshakes = LabHandshakes(directory / FILE)
+    if load:
+        parts = list_parts(claims, list(list_shipped()), narrowing)
+        budget_s = math.inf if budget is None else budget_seconds(budget)
+        elsewhere = Cluster(cluster, allow_heterogeneous, trust_network)
+        loads = _Loads(directory, parts, budget_s, elsewhere, host_wait_s)
+        _probe_absent(claims, handshakes.file)
+        loads.make(resume_command(context))
+    runs = _read_runs(claims, directory)
+    found = answer_claims(claims, runs, DataSets(data), LabHandshakes(handshakes.file))
     make_folder(directory)
     page = directory / PAGE
     _write(page, write_page(found, _describe(runs)))
@@ -122,16 +118,26 @@ def replicate(
             _print(found)
 
 
-def _probe(servers: Sequence[str], file: Path) -> None:
-    """Measure the handshakes of servers in a lab."""
-    say(hints, f"handshakes of {', '.join(servers)} over {RTT}:")
-    handshakes = Handshakes(",".join(servers), (), None, AS_THEY_COME)
+def _probe_absent(claims: Claims, file: Path) -> None:
+    """Measure the handshakes of the servers that claims name, unless the file has all of them."""
+    names = dict.fromkeys(
+        name for each in claims.claims if each.is_of_handshakes for name in each.networks
+    )
+    if not names:
+        return
+    installed, missing = parse_servers(",".join(names))
+    for name, get in missing.items():
+        say(hints, f"{name} is not installed, so claims about it stay open:  {get}")
+    if {each.name for each in installed} <= LabHandshakes(file).servers:
+        return
+    say(hints, f"handshakes of {', '.join(each.name for each in installed)} over {RTT}:")
+    make_folder(file.parent)
+    handshakes = Handshakes(",".join(each.name for each in installed), (), None, AS_THEY_COME)
     draft = file.with_name(f".{file.name}")
     draft.unlink(missing_ok=True)
-    words = NetworkWords(rtt=RTT)
-    put_side_by_side(
-        handshakes, words, HANDSHAKES | {"seed": SEED}, BLOCKS, Kept(draft, resume=False)
-    )
+    config = {**HANDSHAKES, "seed": SEED}
+    kept = Kept(draft, resume=False)
+    put_side_by_side(handshakes, NetworkWords(rtt=RTT), config, BLOCKS, kept)
     draft.replace(file)
 
 
@@ -146,39 +152,44 @@ class _Loads:
         cluster: Cluster,
         host_wait_s: float,
     ) -> None:
-        self._directory, self._parts, self._cluster = directory, parts, cluster
-        self._host_wait_s = host_wait_s
-        self._end_s = time.monotonic() + budget_s
+        """Plan the loads and print their times.
 
-    def make(self, again: str) -> None:
-        """Run one part after the other, as long as the time allows."""
-        timed = time_parts(self._parts, _parse, _repetition_s)
-        waiting = [each for each in timed if not self._is_whole(each.part)]
-        chosen = self._fit(waiting)
-        left_out = [each.part.network for each in waiting[len(chosen) :]]
-        if not chosen and waiting:
-            least_s = waiting[0].repetition_s * 2
-            raise PlanError(
-                [
-                    f"--budget: two loads of each site on {waiting[0].part.network} take "
-                    f"{duration(least_s)} by the estimate; give at least that, or fewer --sites"
-                ]
-            )
-        for each in chosen:
+        Raises `PlanError` for a part with loads of other sites, stacks or networks, and if the time
+        is not enough for any part.
+        """
+        self._directory, self._cluster, self._host_wait_s = directory, cluster, host_wait_s
+        self._end_s = time.monotonic() + budget_s
+        timed = time_parts(parts, _parse, _repetition_s)
+        self._waiting = waiting = [each for each in timed if not self._is_ended(each)]
+        for each in self._fit(waiting):
             loads = each.plan.blocks * len(each.plan.sites) * len(each.plan.stacks)
             say(
                 hints,
                 f"{each.part.folder}: {each.part.claims} claims, {loads} loads, "
                 f"{duration(each.repetition_s * each.plan.blocks)}",
             )
-        if left_out:
-            say(hints, f"beyond the budget: {', '.join(left_out)}")
-        while chosen:
-            first, *chosen = chosen
-            later_s = sum(each.repetition_s * each.plan.blocks for each in chosen)
-            self._run(first, later_s, again)
+        if waiting and not self._fit(waiting):
+            blocks = min(BLOCKS_LEAST, *(each.plan.blocks for each in waiting))
+            least = min(waiting, key=lambda each: each.repetition_s)
+            raise PlanError(
+                [
+                    f"--budget: {blocks} blocks on {least.part.network} take "
+                    f"{duration(least.repetition_s * blocks)} by the estimate; give at least "
+                    "that, or fewer --sites"
+                ]
+            )
+
+    def make(self, again: str) -> None:
+        """Run one part after the other, as long as the time allows."""
+        waiting = self._waiting
+        while chosen := self._fit(waiting):
             # A part that ended early leaves its time to the others, a late one takes theirs.
-            chosen = self._fit(chosen)
+            first, *later = chosen
+            self._run(first, sum(each.repetition_s * each.plan.blocks for each in later), again)
+            waiting = [each for each in waiting if each.part != first.part]
+        if waiting:
+            left_out = ", ".join(each.part.folder for each in waiting)
+            say(hints, f"beyond the budget, which is over: {left_out}")
 
     def _fit(self, timed: Sequence[Timed]) -> list[Timed]:
         left_s = self._end_s - time.monotonic()
@@ -189,7 +200,7 @@ class _Loads:
         left_s = self._end_s - time.monotonic() - later_s
         plan, is_begun = timed.plan, (out / PLAN_FILE).exists()
         if is_begun:  # its loads are of a plan with that number of blocks
-            plan = replace(plan, blocks=_stored_blocks(out))
+            plan = replace(plan, blocks=read_stored_plan(out).plan.blocks)
         execution = Execution(
             host_wait_s=self._host_wait_s,
             trace_files=plan.trace_files,
@@ -201,16 +212,28 @@ class _Loads:
             cluster=self._cluster,
         )  # fmt: skip
 
-    def _is_whole(self, part: Part) -> bool:
-        """Return whether a part's run has ended, with all its blocks or by its time."""
-        from eyelevel.analysis.run_files import read_stored_plan
+    def _is_ended(self, timed: Timed) -> bool:
+        """Return whether a part's run has ended, with all its blocks or by its time.
 
-        out = self._directory / part.folder
+        Raises `PlanError` if it is of other sites, stacks or networks.
+        """
+        out = self._directory / timed.part.folder
         if not (out / PLAN_FILE).exists():
             return False
+        stored = read_stored_plan(out)
+        if _compared_by(stored.plan) != _compared_by(timed.plan):
+            raise PlanError(
+                [
+                    f"{out}: its loads are of other sites or stacks; give the options of then, or "
+                    "another --out"
+                ]
+            )
         there = list_committed(out)
-        trials = read_stored_plan(out).trials
-        return (out / STOP_FILE).exists() or all(each.hash in there for each in trials)
+        return (out / STOP_FILE).exists() or all(each.hash in there for each in stored.trials)
+
+
+def _compared_by(plan: Plan) -> tuple[object, ...]:
+    return plan.sites, plan.stacks, plan.networks, plan.comparisons
 
 
 def _parse(part: Part) -> Plan:
@@ -221,59 +244,61 @@ def _repetition_s(plan: Plan) -> float:
     return repetition_s(plan, open_pages(plan))
 
 
-def _stored_blocks(out: Path) -> int:
-    from eyelevel.analysis.run_files import read_stored_plan
-
-    return read_stored_plan(out).plan.blocks
-
-
-def _read_runs(claims: Claims, directory: Path) -> dict[str, dict[str, StudyResults]]:
-    """Return the results of a text's runs by preset and network."""
-    runs: dict[str, dict[str, StudyResults]] = defaultdict(dict)
+def _read_runs(claims: Claims, directory: Path) -> dict[str, dict[str, MeasuredRun]]:
+    """Return a text's runs by preset and network."""
+    runs: dict[str, dict[str, MeasuredRun]] = defaultdict(dict)
     for preset in claims.text.plans:
         for plan_file in sorted(directory.glob(f"{preset}-*/{PLAN_FILE}")):
-            found = read_results(plan_file.parent)
-            for network in found.networks:
-                # A longer name may begin with this one.
-                if plan_file.parent.name == f"{preset}-{network}":
-                    runs[preset][network] = found
+            out = plan_file.parent
+            networks = [each.name for each in read_stored_plan(out).plan.networks]
+            # The name of another preset may begin with this one's.
+            if [out.name] != [f"{preset}-{network}" for network in networks]:
+                continue
+            if not (out / ENVIRONMENT_FILE).exists() or not list_committed(out):
+                continue  # interrupted before its first load
+            run = MeasuredRun(read_results(out))
+            runs[preset][networks[0]] = run
+            if run.withheld:
+                say(hints, f"{out}: {run.withheld}, after removing {out}")
     return runs
 
 
-def _describe(runs: dict[str, dict[str, StudyResults]]) -> Measured | None:
-    every = [each for of_preset in runs.values() for each in of_preset.values()]
+def _describe(runs: dict[str, dict[str, MeasuredRun]]) -> Measured | None:
+    every = [run for of_preset in runs.values() for run in of_preset.values()]
     if not every:
         return None
-    lines = []
-    for found in every:
-        blocks = found.blocks.kept["repetition"].n_unique()
+    lines, machines, withheld = [], dict[str, None](), []
+    for run in every:
+        found, kept = run.results, run.kept
         lines.append(
-            f"{found.directory.name}: {found.blocks.kept.height} of {found.table.height} loads "
-            f"count, {len(found.sites)} sites, {blocks} of {found.plan.blocks} blocks, "
-            f"plan {found.plan_hash[:12]}"
+            f"{found.directory.name}: {kept.height} of {found.table.height} loads count, "
+            f"{len(found.sites)} sites, {kept['repetition'].n_unique()} of {found.plan.blocks} "
+            f"blocks, plan {found.plan_hash[:12]}"
         )
-    environment = every[0].environment
-    versions = environment["versions"]
-    machine = (
-        f"{versions['browser']}, kernel {versions['kernel']}, {environment['cores']} cores of "
-        f"{environment['cpu']}, eyelevel {versions['eyelevel']}"
-    )
-    loads = sum(each.blocks.kept.height for each in every)
-    seconds = sum(float(each.table["wall_ms"].sum()) / 1000 for each in every)
-    return Measured(loads, seconds, tuple(lines), machine)
+        if run.withheld:
+            withheld.append(f"{found.directory.name} ({briefly(run.withheld)})")
+        versions = found.environment.get("versions", {})
+        machines[
+            f"{versions.get('browser')}, kernel {versions.get('kernel')}, "
+            f"{found.environment.get('cores')} cores of {found.environment.get('cpu')}, "
+            f"eyelevel {versions.get('eyelevel')}"
+        ] = None
+    loads = sum(run.kept.height for run in every)
+    seconds = sum(float(run.kept["wall_ms"].sum()) / 1000 for run in every)
+    return Measured(loads, seconds, (*lines, *machines), tuple(withheld))
 
 
 def _print(found: Answers) -> None:
     listing = table("claim", "", "verdict", whole=("verdict",))
     for each in found.asked:
-        listing.add_row(each.claim.id, each.claim.claim, each.words)
+        listing.add_row(each.claim.id, each.claim.claim, Text(each.words, no_wrap=True))
     results.print(listing)
     say(
         results,
         f"{len(found.asked)} of {len(found.answers)} claims were measured: "
         f"{found.count('agrees')} agree, {found.count('disagrees')} disagree, "
         f"{found.count('cannot tell')} cannot be told; on average at most "
-        f"{found.expected_false:.1f} of these verdicts are false",
+        f"{found.expected_false:.2f} of these verdicts are false",
     )
 
 
@@ -282,7 +307,3 @@ def _write(place: Path, text: str) -> None:
         place.write_text(text, encoding="utf-8")
     except OSError as error:
         raise WriteError(place, f"{error.strerror}; give another --out") from error
-
-
-def _again(text: str, directory: Path) -> str:
-    return shlex.join(["eyelevel", "replicate", text, "--out", str(directory)])

@@ -165,8 +165,8 @@ BudgetOption = Annotated[
     typer.Option(
         "--budget",
         metavar="TIME",
-        help="The time that all loads may take, such as `2h`: no block begins that would end "
-        "later.",
+        help="The time that all loads may take, such as `2h`: no repetition begins that, by those "
+        "so far, would end later.",
     ),
 ]
 Retries = Annotated[

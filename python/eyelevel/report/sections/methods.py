@@ -70,7 +70,17 @@ def paragraph(results: StudyResults) -> str:
         "out with the pairs that it was part of. Timeouts count as their limit, and in medians as "
         "slower than it. Gains are geometric means over the sites of X / reference within blocks, "
         "minus one. The comparisons were "
-        f"{compared}. {sure} The plan's hash is {results.plan_hash}."
+        f"{compared}. {sure} {_describe_external(results)}The plan's hash is {results.plan_hash}."
+    )
+
+
+def _describe_external(results: StudyResults) -> str:
+    """Describe what servers other than ours were refused; empty without any."""
+    if all(stack.is_ours for stack in results.plan.stacks):
+        return ""
+    return (
+        "External servers ran confined, on devices with the queueing discipline pfifo_fast and "
+        "without the socket option SO_TXTIME. "
     )
 
 
@@ -82,12 +92,13 @@ def _describe_fixed_blocks(results: StudyResults) -> str:
             ", with variances moderated by those of the network's other stacks, which count as "
             f"{BORROWED_FREEDOM:g} degrees of freedom"
         )
+    ended = f" {results.stopped['reason'].capitalize()}." if results.stopped else ""
     return (
         "Intervals are 95 % intervals of Student's t over repetitions, where each "
         "repetition counts with its mean over the sites of log(X / reference)"
         f"{shared}; the "
         "primary metric's p values are corrected after Holm over all networks and "
-        "comparisons."
+        f"comparisons.{ended}"
     )
 
 

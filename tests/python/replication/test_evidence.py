@@ -1,0 +1,60 @@
+"""The pages of docs/replications and the table on the start page are of the same numbers."""
+
+import pytest
+
+from scripts.docs.evidence import (
+    BEGIN,
+    END,
+    PAGES,
+    START,
+    describe_changes,
+    index_page,
+    read_numbers,
+    with_table,
+)
+
+WORDS_MAX = 1200
+FOUND = read_numbers()
+
+
+def test_start_page_has_the_table_of_the_numbers_that_are_kept() -> None:
+    start = START.read_text(encoding="utf-8")
+    assert with_table(start, FOUND) == start
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_page_has_its_numbers_and_is_short_before_what_is_folded(name: str) -> None:
+    page = (PAGES / f"{name}.md").read_text(encoding="utf-8")
+    numbers = FOUND[name]
+    assert f"{numbers['asked']} were measured: {numbers['agrees']} agree" in page
+    shown = page.partition("<details>")[0]
+    assert len(shown.split()) <= WORDS_MAX
+    for claim in numbers["claims"]:
+        assert f"**{claim['id']}** " in page, claim["id"]
+
+
+def test_index_lists_every_page() -> None:
+    index = (PAGES / "index.md").read_text(encoding="utf-8")
+    rows = [line for line in index_page(FOUND).splitlines() if line.startswith("| [")]
+    assert rows
+    assert all(row in index for row in rows)
+
+
+def test_changes_are_those_of_verdicts() -> None:
+    before = {"claims": [{"id": "A", "verdict": "agrees"}, {"id": "B", "verdict": "agrees"}]}
+    now = {
+        "claims": [
+            {"id": "A", "verdict": "disagrees"},
+            {"id": "B", "verdict": "agrees"},
+            {"id": "C", "verdict": "agrees"},
+        ]
+    }
+    assert describe_changes("x", before, now) == ["x A: agrees before, disagrees now"]
+    assert describe_changes("x", {}, now) == []
+
+
+def test_table_stands_between_its_marks() -> None:
+    text = with_table(f"before\n{BEGIN}\nold\n{END}\nafter\n", FOUND)
+    assert text.startswith(f"before\n{BEGIN}\n")
+    assert text.endswith(f"{END}\nafter\n")
+    assert "old" not in text
