@@ -63,6 +63,8 @@ Questions and studies:
   run         Load every site of a plan over every network and stack, then write
               the report.
   plan        Check a plan, list its trials, or predict what it costs.
+  replicate   Put the claims of a text to the test, and write a page with a
+              verdict on each.
   status      Show how far a run is and whether it still runs, from its
               directory alone.
   worker      Load blocks for a run on another machine, until its scheduler says

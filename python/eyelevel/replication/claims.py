@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, TypeVar, get_args
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
@@ -202,6 +202,7 @@ class Claims:
         return [each for each in self.claims if each.is_of_study and (each.plan or first) == plan]
 
 
+Table = TypeVar("Table")
 _TEXT = TypeAdapter(Text)
 _CLAIM = TypeAdapter(Claim)
 _FOLDER = files("eyelevel.replication") / "claims"
@@ -237,7 +238,7 @@ def parse_claims(text: str, place: str) -> Claims:
     found: dict[str, Claim] = {}
     for number, table in enumerate(document["claims"], 1):
         name = str(table.get("id", f"claim {number}")) if isinstance(table, dict) else str(number)
-        claim: Claim = _checked(_CLAIM, table, source, name)
+        claim = _checked(_CLAIM, table, source, name)
         if claim.id in found:
             raise source.refusal("this claim is there twice", name)
         if fault := _fault_of(claim, parsed.plans):
@@ -250,7 +251,7 @@ def _source(name: str) -> Source:
     return Source(name, PLAN, ClaimsError)
 
 
-def _checked(adapter: TypeAdapter[Any], table: object, source: Source, place: str) -> Any:
+def _checked(adapter: TypeAdapter[Table], table: object, source: Source, place: str) -> Table:
     try:
         return adapter.validate_python(table)
     except ValidationError as error:

@@ -83,7 +83,9 @@ def list_parts(claims: Claims, shipped: Sequence[str], narrowing: Narrowing) -> 
                 text = narrow_plan(whole, f"preset {preset}", narrowed)
             except PlanError as error:
                 problem = str(error).partition(": ")[2]
-                raise ClaimsError(f"{claims.text.name}: claims of {preset}: {problem}") from error
+                raise ClaimsError(
+                    f"{claims.text.name}: claims of {preset}: {problem}; correct its `networks`"
+                ) from error
             parts.append(Part(preset, network, len(deciding[network]), text))
     return parts
 

@@ -54,7 +54,7 @@ def test_changes_are_those_of_verdicts() -> None:
 
 
 def test_table_stands_between_its_marks() -> None:
-    text = with_table(f"before\n{BEGIN}\nold\n{END}\nafter\n", FOUND)
+    text = with_table(f"before\n{BEGIN}\nstale row\n{END}\nafter\n", FOUND)
     assert text.startswith(f"before\n{BEGIN}\n")
     assert text.endswith(f"{END}\nafter\n")
-    assert "old" not in text
+    assert "stale row" not in text

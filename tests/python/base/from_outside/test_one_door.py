@@ -69,6 +69,7 @@ ELSEWHERE = {
     "load/recipes/h3_aioquic.py": "a server of its own process, which reads what our export wrote",
     "load/recorded_answers.py": OURS,
     "cli/server/commands.py": "it is a part of this package",
+    "replication/claims.py": CODE,
     "load/trial.py": "our own servers wrote it during this load",
     "base/settings.py": "what was parsed before, as pydantic wants it",
     "sites/contents.py": OURS,

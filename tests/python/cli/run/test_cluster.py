@@ -198,7 +198,7 @@ def test_a_scheduler_that_stays_away_ends_a_run_with_75_and_the_line_that_resume
 def test_the_line_that_resumes_has_every_option_as_it_was_given(tmp_path, monkeypatch, capsys):
     ends_as(LaterError("later"), monkeypatch, tmp_path)
     (tmp_path / "gate.toml").write_text(PLAN.replace("blocks = 2", "blocks = 6"))
-    words = ["--site", "dashboard", "--site", "shop", "--peek", "--har", "--jobs", "1"]
+    words = ["--sites", "dashboard", "--sites", "shop", "--peek", "--har", "--jobs", "1"]
     words += ["--fail-if", "quic.speed_index.p50 worse than tcp by 5%", "--inconclusive", "pass"]
     words += ["--retries", "0", "--host-wait", "3.5", "--json"]
     monkeypatch.setattr(command, "read_plan", lambda *_, **__: read_plan("gate.toml", [], "full"))
