@@ -241,11 +241,18 @@ def _change_of_medians(x: Floats, r: Floats, draws: Indexes) -> Floats:
 def _change_of_quantiles(
     loads: list[tuple[Floats, Floats]], percent: float, draws: Indexes
 ) -> Floats:
-    def change(draw: Indexes) -> float:
-        own, reference = (
-            np.percentile(np.concatenate([loads[site][side] for site in draw]), percent)
-            for side in (0, 1)
-        )
-        return float((reference - own) / reference)
+    own, reference = (_quantiles([each[side] for each in loads], percent, draws) for side in (0, 1))
+    change: Floats = (reference - own) / reference
+    return change
 
-    return np.array([change(draw) for draw in draws])
+
+def _quantiles(sites: list[Floats], percent: float, draws: Indexes) -> Floats:
+    """Return the percentile over all loads of the drawn sites, for each draw."""
+    counts = {len(each) for each in sites}
+    if len(counts) == 1:  # as without lost loads, and a hundred times as fast
+        drawn = np.stack(sites)[draws].reshape(len(draws), -1)
+        found: Floats = np.percentile(drawn, percent, axis=1)
+        return found
+    return np.array(
+        [np.percentile(np.concatenate([sites[site] for site in draw]), percent) for draw in draws]
+    )

@@ -9,6 +9,7 @@ from eyelevel.replication.claims import Claim, Row, Term
 from eyelevel.replication.estimators import (
     SitePairs,
     Statistic,
+    _quantiles,
     compare_neighbours,
     estimate_share_of_sites,
     statistic_of,
@@ -189,6 +190,14 @@ def test_resampled_sites_seldom_call_equal_stacks_different(estimator: str) -> N
         }
         false += statistic_of(estimator, pairs_of(loads), 0.0).estimate().excludes_zero  # type: ignore[arg-type]
     assert false <= 8
+
+
+def test_quantiles_are_the_same_of_sites_with_unequal_loads() -> None:
+    draws = np.random.Generator(np.random.PCG64(2)).integers(0, 3, (20, 3))
+    sites = [np.arange(4.0), 10 + np.arange(4.0), 3 * np.arange(4.0)]
+    equal = _quantiles(sites, 95.0, draws)
+    # A fourth site of another length, which is never drawn.
+    assert _quantiles([*sites, np.zeros(1)], 95.0, draws).tolist() == equal.tolist()
 
 
 def test_few_sites_bound_no_median_at_a_corrected_level() -> None:
