@@ -119,8 +119,8 @@ def read_numbers() -> dict[str, Numbers]:
 
 
 def describe_changes(name: str, before: Numbers, now: Numbers) -> list[str]:
-    """Return a line for each claim whose verdict is another one than before."""
-    earlier = {each["id"]: each["verdict"] for each in before.get("claims", ())}
+    """Return a line for each claim that was measured before and has another verdict now."""
+    earlier = {each["id"]: each["verdict"] for each in before.get("claims", ()) if each["rows"]}
     return [
         f"{name} {each['id']}: {earlier[each['id']]} before, {each['verdict']} now"
         for each in now["claims"]

@@ -107,11 +107,12 @@ def _lines(answers: Answers, measured: Measured | None) -> Iterator[str]:
 
 def _summary(answers: Answers, measured: Measured | None) -> Iterator[str]:
     asked = len(answers.asked)
-    counts = [
-        f"{answers.count('agrees')} agree",
-        f"{answers.count('disagrees')} disagree",
-        f"{answers.count('cannot tell')} cannot be told",
-    ]
+    agree, disagree = (
+        f"{number} {verb if number == 1 else verb.removesuffix('s')}"
+        for verb in ("agrees", "disagrees")
+        for number in [answers.count(verb)]
+    )
+    counts = [agree, disagree, f"{answers.count('cannot tell')} cannot be told"]
     every = _count(len(answers.answers))
     yield f"Of {every} in the text, {asked} were measured: {', '.join(counts)}."
     yield (

@@ -41,12 +41,19 @@ def test_index_lists_every_page() -> None:
 
 
 def test_changes_are_those_of_verdicts() -> None:
-    before = {"claims": [{"id": "A", "verdict": "agrees"}, {"id": "B", "verdict": "agrees"}]}
+    before = {
+        "claims": [
+            {"id": "A", "verdict": "agrees", "rows": [{}]},
+            {"id": "B", "verdict": "agrees", "rows": [{}]},
+            {"id": "D", "verdict": "not asked", "rows": []},
+        ]
+    }
     now = {
         "claims": [
             {"id": "A", "verdict": "disagrees"},
             {"id": "B", "verdict": "agrees"},
             {"id": "C", "verdict": "agrees"},
+            {"id": "D", "verdict": "agrees"},
         ]
     }
     assert describe_changes("x", before, now) == ["x A: agrees before, disagrees now"]
