@@ -161,13 +161,14 @@ def _describe_theirs(answer: Answer) -> str:
     claim = answer.claim
     if claim.rule == "number":
         numbers = {each.row.network: each.row.number or 0.0 for each in answer.rows}
-        texts = [
+        if len(numbers) > ROWS_SHOWN_MAX:
+            least, largest = (_value(claim, edge(numbers.values())) for edge in (min, max))
+            return f"{len(numbers)} numbers, {least} to {largest}"
+        return ", ".join(
             f"{_value(claim, number)} ± {_value(claim, claim.margin_of(number), signed=False)}"
             f"{_name_place(place, len(numbers))}"
-            for place, number in list(numbers.items())[:ROWS_SHOWN_MAX]
-        ]
-        more = ", ..." if len(numbers) > ROWS_SHOWN_MAX else ""
-        return f"{', '.join(texts)}{more}"
+            for place, number in numbers.items()
+        )
     if claim.rule == "equivalence":
         return f"no difference, ± {_value(claim, claim.margin or 0.0, signed=False)}"
     if claim.rule == "bound":
