@@ -31,7 +31,8 @@ START = ROOT / "docs" / "index.md"
 BEGIN, END = "<!-- claims: begin -->", "<!-- claims: end -->"
 DECIDED = ("agrees", "disagrees")
 NARROWED = {
-    # His 500 sites on 100 networks would take weeks: sites of his quartiles on 16 networks.
+    # His 500 sites on 100 networks would take weeks: every fortieth site, on 16 of the networks
+    # and those of the operators.
     "das-2014": [
         "--networks",
         "das-0.3-*0,das-1-30,das-1-300,das-5-30,das-5-300,das-25-30,das-25-300,*-lte*",
@@ -51,7 +52,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "replications")
     parser.add_argument("--no-load", action="store_true", help="only read what was loaded")
     asked = parser.parse_args()
-    out = asked.out if asked.no_load else asked.out / _name_machine()
+    out = asked.out if asked.no_load else asked.out / name_machine()
     names = asked.texts or list_texts()
     found: dict[str, Numbers] = {}
     for name in names:
@@ -100,16 +101,13 @@ def _add_changes(changes: Sequence[str]) -> None:
     file.write_text(f"{head}{today}{before}", encoding="utf-8")
 
 
-def _name_machine() -> str:
+def name_machine() -> str:
     """Return a folder's name for the installed browser and kernel."""
-    versions = json.loads(_output("version", "--json"))
-    words = f"{versions.get('browser', 'browser')}-{platform.release()}"
+    command = [sys.executable, "-m", "eyelevel", "--version"]
+    printed = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
+    lines = dict(line.split(": ", 1) for line in printed.splitlines() if ": " in line)
+    words = f"{lines['browser']}-{platform.release()}"
     return re.sub(r"[^A-Za-z0-9.]+", "-", words).lower()
-
-
-def _output(*words: str) -> str:
-    command = [sys.executable, "-m", "eyelevel", *words]
-    return subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
 
 
 def read_numbers() -> dict[str, Numbers]:
@@ -130,6 +128,7 @@ def describe_changes(name: str, before: Numbers, now: Numbers) -> list[str]:
 
 def index_page(found: Mapping[str, Numbers]) -> str:
     """Return the page that lists the texts."""
+    has_changes = (PAGES / "changes.md").exists()
     return "\n".join(
         [
             "# Claims put to the test",
@@ -141,11 +140,13 @@ def index_page(found: Mapping[str, Numbers]) -> str:
             *_counts(found, ""),
             "",
             "The numbers of each page are in a file of its name, `.json`; `plans/` has the plans",
-            "as TOML, and the environments of their loads. Verdicts that changed since are",
-            "in [changes.md](changes.md)."
-            if (PAGES / "changes.md").exists()
-            else "listed here later.",
+            "as TOML, and the environments of their loads.",
             "",
+            *(
+                ["Verdicts that changed are in [changes.md](changes.md).", ""]
+                if has_changes
+                else []
+            ),
         ]
     )
 
@@ -201,6 +202,8 @@ def _copy_plans(name: str, out: Path) -> None:
     """Keep each run's plan as TOML with its number of blocks, and each distinct environment."""
     plans = PAGES / "plans" / name
     shutil.rmtree(plans, ignore_errors=True)
+    if not any(out.glob("*/plan.json")):
+        return
     plans.mkdir(parents=True)
     environments: dict[str, str] = {}
     for file in sorted(out.glob("*/plan.json")):

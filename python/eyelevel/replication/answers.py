@@ -51,7 +51,7 @@ class MeasuredRun:
         return self.results.unfinished
 
     @cached_property
-    def _selected(self) -> tuple[pl.DataFrame, str]:
+    def _selection(self) -> tuple[pl.DataFrame, str]:
         results = self.results
         kept = select_blocks(results.table, [stack.name for stack in results.plan.stacks]).kept
         found = find_withheld(results.table, kept, repetitions_min=1)
@@ -61,12 +61,12 @@ class MeasuredRun:
     @property
     def kept(self) -> pl.DataFrame:
         """The loads that count."""
-        return self._selected[0]
+        return self._selection[0]
 
     @property
     def withheld(self) -> str:
         """Why no load counts; empty if some do."""
-        return self._selected[1]
+        return self._selection[1]
 
 
 Runs = Mapping[str, Mapping[str, MeasuredRun]]
@@ -106,40 +106,40 @@ class Answers:
     answers: tuple[Answer, ...]
 
     @property
-    def asked(self) -> list[Answer]:
+    def measured(self) -> list[Answer]:
         """The claims that were measured."""
         return [each for each in self.answers if each.rows]
 
     def count(self, verdict: Verdict) -> int:
         """Return how many claims have a verdict."""
-        return sum(each.verdict == verdict for each in self.asked)
+        return sum(each.verdict == verdict for each in self.measured)
 
     @property
-    def expected_false(self) -> float:
+    def false_verdicts_max(self) -> float:
         """How many of the verdicts are false on average, at most."""
-        return count_expected_false(len(self.asked))
+        return count_expected_false(len(self.measured))
 
     def as_json(self) -> JsonObject:
         """Return the JSON of `eyelevel replicate` (docs/reference/replicate.md)."""
         return {
             "text": self.claims.text.name,
-            "asked": len(self.asked),
+            "asked": len(self.measured),
             "agrees": self.count("agrees"),
             "disagrees": self.count("disagrees"),
             "cannot_tell": self.count("cannot tell"),
-            "expected_false_max": self.expected_false,
+            "expected_false_max": self.false_verdicts_max,
             "claims": [_claim_as_json(each) for each in self.answers],
         }
 
 
 def answer_claims(claims: Claims, runs: Runs, data: DataSets, handshakes: LabHandshakes) -> Answers:
     """Answer what the runs, data sets and handshakes in a lab can answer."""
-    answers = (_Asked(claims, each, runs, data, handshakes).answer for each in claims.claims)
+    answers = (_Question(claims, each, runs, data, handshakes).answer for each in claims.claims)
     return Answers(claims, tuple(answers))
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Question:
     """One claim with what may answer it."""
 
     claims: Claims

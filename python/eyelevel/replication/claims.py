@@ -186,7 +186,7 @@ class Text:
     plans: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    """What tests of suspected causes found, for the page."""
+    """The findings of tests of suspected causes, which the page prints."""
 
 
 @dataclass(frozen=True)
@@ -232,13 +232,13 @@ def parse_claims(text: str, place: str) -> Claims:
     document = parse_toml(text, source)
     if set(document) != {"text", "claims"} or not isinstance(document["claims"], list):
         raise source.refusal("it must have `[text]` and `[[claims]]`, and nothing else")
-    parsed = _checked(_TEXT, document["text"], source, "text")
+    parsed = _validate(_TEXT, document["text"], source, "text")
     if wrong := [each for each in parsed.plans if each not in PRESETS_BY_NAME]:
         raise source.refusal(unknown("plan", wrong[0], PRESETS_BY_NAME), "text")
     found: dict[str, Claim] = {}
     for number, table in enumerate(document["claims"], 1):
         name = str(table.get("id", f"claim {number}")) if isinstance(table, dict) else str(number)
-        claim = _checked(_CLAIM, table, source, name)
+        claim = _validate(_CLAIM, table, source, name)
         if claim.id in found:
             raise source.refusal("this claim is there twice", name)
         if fault := _fault_of(claim, parsed.plans):
@@ -251,7 +251,7 @@ def _source(name: str) -> Source:
     return Source(name, PLAN, ClaimsError)
 
 
-def _checked(adapter: TypeAdapter[Table], table: object, source: Source, place: str) -> Table:
+def _validate(adapter: TypeAdapter[Table], table: object, source: Source, place: str) -> Table:
     try:
         return adapter.validate_python(table)
     except ValidationError as error:

@@ -62,7 +62,7 @@ class DataSets:
         return {}
 
     @cached_property
-    def _paired(self) -> dict[tuple[str, str, str], Pairs]:
+    def _pairs_by_name(self) -> dict[tuple[str, str, str], Pairs]:
         return {}
 
     def _table(self, name: str) -> pl.DataFrame:
@@ -72,9 +72,9 @@ class DataSets:
 
     def _pairs(self, name: str, stack: str, reference: str) -> Pairs:
         key = name, stack, reference
-        if key not in self._paired:
-            self._paired[key] = pair_rows(self._table(name), stack, reference)
-        return self._paired[key]
+        if key not in self._pairs_by_name:
+            self._pairs_by_name[key] = pair_rows(self._table(name), stack, reference)
+        return self._pairs_by_name[key]
 
 
 def _estimate_dns(table: pl.DataFrame, protocol: str, confidence: float) -> tuple[Estimate, int]:

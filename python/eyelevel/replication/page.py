@@ -43,7 +43,7 @@ _OF_ROWS = {"agrees": "agree", "disagrees": "disagree", "cannot tell": "cannot b
 
 @dataclass(frozen=True)
 class Measured:
-    """What answered the claims, for the end of a page."""
+    """The loads and runs that answered the claims: the last lines of a page."""
 
     loads: int
     """The loads that count."""
@@ -67,8 +67,8 @@ def _lines(answers: Answers, measured: Measured | None) -> Iterator[str]:
     yield text.citation
     yield ""
     yield from _summary(answers, measured)
-    decided = [each for each in answers.asked if each.verdict != "cannot tell"]
-    undecided = [each for each in answers.asked if each.verdict == "cannot tell"]
+    decided = [each for each in answers.measured if each.verdict != "cannot tell"]
+    undecided = [each for each in answers.measured if each.verdict == "cannot tell"]
     yield ""
     if decided:
         yield "## Verdicts"
@@ -88,15 +88,16 @@ def _lines(answers: Answers, measured: Measured | None) -> Iterator[str]:
     if waiting:
         heads = ("claim", "place", "what it takes")
         rows = [
-            (_named(each.claim), each.claim.place, _describe_need(each.claim)) for each in waiting
+            (_name_claim(each.claim), each.claim.place, _describe_need(each.claim))
+            for each in waiting
         ]
         yield from _fold(f"{_count(len(waiting))} not measured yet", _rows(heads, rows))
     unasked = [each.claim for each in answers.answers if not each.claim.is_askable]
     if unasked:
         heads = ("claim", "place", "cannot be asked because")
-        rows = [(_named(each), each.place, each.reason) for each in unasked]
+        rows = [(_name_claim(each), each.place, each.reason) for each in unasked]
         yield from _fold(f"{_count(len(unasked))} that cannot be asked here", _rows(heads, rows))
-    many = [each for each in answers.asked if len(each.rows) > ROWS_SHOWN_MAX]
+    many = [each for each in answers.measured if len(each.rows) > ROWS_SHOWN_MAX]
     if many:
         yield from _fold("All rows of claims with many", _row_tables(many))
     if text.setup:
@@ -106,7 +107,7 @@ def _lines(answers: Answers, measured: Measured | None) -> Iterator[str]:
 
 
 def _summary(answers: Answers, measured: Measured | None) -> Iterator[str]:
-    asked = len(answers.asked)
+    asked = len(answers.measured)
     agree, disagree = (
         f"{number} {verb if number == 1 else verb.removesuffix('s')}"
         for verb in ("agrees", "disagrees")
@@ -116,8 +117,8 @@ def _summary(answers: Answers, measured: Measured | None) -> Iterator[str]:
     every = _count(len(answers.answers))
     yield f"Of {every} in the text, {asked} were measured: {', '.join(counts)}."
     yield (
-        f"On average, at most {answers.expected_false:.2f} of these {asked} verdicts are false: "
-        "each claim has a false one in at most 5 % of studies."
+        f"On average, at most {answers.false_verdicts_max:.2f} of these {asked} verdicts are "
+        "false: each claim has a false one in at most 5 % of studies."
     )
     if measured is not None and measured.loads:
         hours = measured.seconds / 3600
@@ -137,7 +138,7 @@ def _table(answers: Sequence[Answer]) -> Iterator[str]:
         heads,
         [
             (
-                f"{_named(each.claim)} ({each.claim.place})",
+                f"{_name_claim(each.claim)} ({each.claim.place})",
                 _describe_theirs(each),
                 _describe_ours(each),
                 _verdict(each),
@@ -153,7 +154,7 @@ def _verdict(answer: Answer) -> str:
     return f"{answer.words} (as expected)" if expected == answer.verdict else answer.words
 
 
-def _named(claim: Claim) -> str:
+def _name_claim(claim: Claim) -> str:
     return f"**{claim.id}** {claim.claim}"
 
 

@@ -80,8 +80,8 @@ def test_few_loads_cannot_tell_and_the_reason_is_stated(found: Answers) -> None:
 
 
 def test_false_verdicts_are_expected_of_measured_claims_alone(found: Answers) -> None:
-    assert len(found.asked) == 5
-    assert found.expected_false == pytest.approx(0.25)
+    assert len(found.measured) == 5
+    assert found.false_verdicts_max == pytest.approx(0.25)
 
 
 def test_json_has_every_claim_with_its_rows(found: Answers) -> None:

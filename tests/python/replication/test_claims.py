@@ -134,7 +134,7 @@ def test_unknown_text_has_the_nearest_name() -> None:
         read_claims("wolsing-2018")
 
 
-def timed(network: str, claims: int, repetition_s: float) -> Timed:
+def make_timed(network: str, claims: int, repetition_s: float) -> Timed:
     (part,) = list_parts(
         parse_claims(HEAD + CLAIM.replace('"dsl", "lte"', f'"{network}"'), "x"),
         SITES,
@@ -145,12 +145,16 @@ def timed(network: str, claims: int, repetition_s: float) -> Timed:
 
 
 def test_parts_come_by_the_claims_that_an_hour_decides() -> None:
-    parts = [timed("mss", 10, 1000.0), timed("dsl", 5, 100.0), timed("lte", 5, 200.0)]
+    parts = [
+        make_timed("mss", 10, 1000.0),
+        make_timed("dsl", 5, 100.0),
+        make_timed("lte", 5, 200.0),
+    ]
     assert [each.part.network for each in order_parts(parts)] == ["dsl", "lte", "mss"]
 
 
 def test_budget_gives_all_parts_the_same_blocks_and_leaves_out_the_last() -> None:
-    parts = [timed("dsl", 5, 100.0), timed("mss", 10, 1000.0)]
+    parts = [make_timed("dsl", 5, 100.0), make_timed("mss", 10, 1000.0)]
     assert [each.plan.blocks for each in fit_blocks(parts, 2200.0)] == [2, 2]
     assert [each.plan.blocks for each in fit_blocks(parts, 2199.0)] == [21]
     assert [each.plan.blocks for each in fit_blocks(parts, 100_000.0)] == [31, 31]
@@ -189,5 +193,5 @@ def test_network_that_the_plan_lacks_is_named_with_its_text() -> None:
 
 
 def test_part_that_does_not_fit_alone_is_skipped() -> None:
-    parts = [timed("mss", 10, 1000.0), timed("dsl", 5, 100.0)]
+    parts = [make_timed("mss", 10, 1000.0), make_timed("dsl", 5, 100.0)]
     assert [each.part.network for each in fit_blocks(parts, 900.0)] == ["dsl"]

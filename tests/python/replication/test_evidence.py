@@ -1,14 +1,20 @@
 """The pages of docs/replications and the table on the start page are of the same numbers."""
 
+import platform
+import subprocess
+import sys
+
 import pytest
 
 from scripts.docs.evidence import (
     BEGIN,
     END,
+    NARROWED,
     PAGES,
     START,
     describe_changes,
     index_page,
+    name_machine,
     read_numbers,
     with_table,
 )
@@ -38,6 +44,19 @@ def test_index_lists_every_page() -> None:
     rows = [line for line in index_page(FOUND).splitlines() if line.startswith("| [")]
     assert rows
     assert all(row in index for row in rows)
+
+
+def test_runs_of_another_browser_or_kernel_have_a_folder_of_their_own() -> None:
+    name = name_machine()
+    assert platform.release().lower().replace("_", "-") in name
+    assert name.startswith(("chromium", "google-chrome"))
+
+
+def test_options_of_narrowed_texts_are_those_of_the_command() -> None:
+    for text, options in NARROWED.items():
+        words = [sys.executable, "-m", "eyelevel", "replicate", text, "--budget", "1s", *options]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert "by the estimate; give at least that" in done.stderr
 
 
 def test_changes_are_those_of_verdicts() -> None:

@@ -221,7 +221,7 @@ class _Loads:
         if not (out / PLAN_FILE).exists():
             return False
         stored = read_stored_plan(out)
-        if _compared_by(stored.plan) != _compared_by(timed.plan):
+        if _settings_of(stored.plan) != _settings_of(timed.plan):
             raise PlanError(
                 [
                     f"{out}: its loads are of other sites or stacks; give the options of then, or "
@@ -232,7 +232,7 @@ class _Loads:
         return (out / STOP_FILE).exists() or all(each.hash in there for each in stored.trials)
 
 
-def _compared_by(plan: Plan) -> tuple[object, ...]:
+def _settings_of(plan: Plan) -> tuple[object, ...]:
     return plan.sites, plan.stacks, plan.networks, plan.comparisons
 
 
@@ -290,15 +290,15 @@ def _describe(runs: dict[str, dict[str, MeasuredRun]]) -> Measured | None:
 
 def _print(found: Answers) -> None:
     listing = table("claim", "", "verdict", whole=("verdict",))
-    for each in found.asked:
+    for each in found.measured:
         listing.add_row(each.claim.id, each.claim.claim, Text(each.words, no_wrap=True))
     results.print(listing)
     say(
         results,
-        f"{len(found.asked)} of {len(found.answers)} claims were measured: "
+        f"{len(found.measured)} of {len(found.answers)} claims were measured: "
         f"{found.count('agrees')} agree, {found.count('disagrees')} disagree, "
         f"{found.count('cannot tell')} cannot be told; on average at most "
-        f"{found.expected_false:.2f} of these verdicts are false",
+        f"{found.false_verdicts_max:.2f} of these verdicts are false",
     )
 
 

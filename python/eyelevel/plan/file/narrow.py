@@ -19,7 +19,7 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 @dataclass(frozen=True)
 class Narrowing:
-    """What a plan is narrowed to; an empty or absent part is left as it is."""
+    """The parts of a plan to keep; one that is empty or absent is left as it is."""
 
     networks: tuple[str, ...] = ()
     stacks: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ from eyelevel.plan.presets import PRESETS_BY_NAME, preset_text
 SITES = ["plain", "agency"]
 
 
-def narrowed(preset: str, narrowing: Narrowing) -> Plan:
+def parse_narrowed(preset: str, narrowing: Narrowing) -> Plan:
     text = narrow_plan(preset_text(preset, SITES, ["plain"]), f"preset {preset}", narrowing)
     return parse_plan(text, preset, site_names=SITES, metric_names=METRICS_BY_NAME)
 
@@ -33,12 +33,12 @@ def test_nothing_narrowed_is_the_same_text() -> None:
 def test_every_preset_is_the_same_plan_once_it_is_written_again(preset: str) -> None:
     text = preset_text(preset, SITES, ["plain"])
     whole = parse_plan(text, preset, site_names=SITES, metric_names=METRICS_BY_NAME)
-    again = narrowed(preset, Narrowing(blocks=whole.blocks))
+    again = parse_narrowed(preset, Narrowing(blocks=whole.blocks))
     assert replace(again, source=whole.source) == whole
 
 
 def test_networks_by_pattern_and_stacks_in_the_plans_order() -> None:
-    plan = narrowed(
+    plan = parse_narrowed(
         "wolsing-2019", Narrowing(networks=("m*", "dsl"), stacks=("quic", "tcp+"), blocks=4)
     )
     assert [network.name for network in plan.networks] == ["dsl", "mss"]
@@ -48,12 +48,12 @@ def test_networks_by_pattern_and_stacks_in_the_plans_order() -> None:
 
 
 def test_stack_that_is_a_table_keeps_its_settings() -> None:
-    plan = narrowed("packet-pacing", Narrowing(stacks=("quic", "quic+unpaced")))
+    plan = parse_narrowed("packet-pacing", Narrowing(stacks=("quic", "quic+unpaced")))
     assert [stack.pacing for stack in plan.stacks] == [True, False]
 
 
 def test_network_of_a_pattern_is_found() -> None:
-    plan = narrowed("das-2014", Narrowing(networks=("das-0.3-*0",)))
+    plan = parse_narrowed("das-2014", Narrowing(networks=("das-0.3-*0",)))
     assert len(plan.networks) == 10
 
 
@@ -67,12 +67,12 @@ def test_network_of_a_pattern_is_found() -> None:
 )
 def test_what_a_plan_does_not_have_is_refused(narrowing: Narrowing, message: str) -> None:
     with pytest.raises(PlanError, match=re.escape(message)):
-        narrowed("wolsing-2019", narrowing)
+        parse_narrowed("wolsing-2019", narrowing)
 
 
 def test_reference_stays() -> None:
     with pytest.raises(PlanError, match="compares with `http1-plain`; name it, too"):
-        narrowed("das-2014-object", Narrowing(stacks=("http1",)))
+        parse_narrowed("das-2014-object", Narrowing(stacks=("http1",)))
 
 
 VALUES = st.recursive(
