@@ -8,8 +8,9 @@
     scripts/test --lane NAME         one lane: static, rust, units, labs or alone
 
 Lanes that wait for emulated networks run beside those that compute; last, with nothing beside
-them, run the tests marked `alone`, and once more the few that failed beside others. The duration of
-each test and lane is in out/tests, beside what each lane printed.
+them, run the tests marked `alone`, and then the few that failed, once more: a machine that others
+share may take a processor away in the middle of a test. The duration of each test and lane is in
+out/tests, beside what each lane printed.
 """
 
 import argparse
@@ -216,7 +217,7 @@ class Runner:
         again = (*PYTEST, "--quiet", f"--durations-csv={table}", *failed)
         if not self.run(Lane(f"{lane.name}-alone", (again,))):
             return False
-        print(f"{lane.name}: failed beside others and passed alone: {', '.join(failed)}")
+        print(f"{lane.name}: failed once and then passed alone: {', '.join(failed)}")
         self.rows = [(*row[:3], 0) if row[0] == lane.name else row for row in self.rows]
         return True
 
@@ -306,7 +307,7 @@ def run_lanes(kind: str, names: Sequence[str] | None) -> int:
             if lane.name == "alone":
                 runner.run(lane)
         for lane in chosen:
-            if lane.name in ("labs", "units") and runner.has_failed(lane):
+            if lane.name in ("labs", "units", "alone") and runner.has_failed(lane):
                 runner.repeat_alone(lane)
     except KeyboardInterrupt:
         runner.interrupt()

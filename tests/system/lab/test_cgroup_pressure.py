@@ -25,6 +25,7 @@ HOGS = (os.cpu_count() or 1) + 1
 
 ENTER = 'echo $$ > "$1/cgroup.procs" && shift && exec "$@"'
 SPIN = "import sys\nsys.stdin.close()\nprint(flush=True)\nfor _ in iter(int, 1): pass"
+UNDISTURBED = {"cpu_foreign_share": 0.0, "cpu_steal_share": 0.0}
 IDLE = """
 import json, time
 from eyelevel.load.host import HostSample
@@ -87,7 +88,7 @@ def test_a_load_beside_others_is_starved_by_their_time_and_not_by_its_own_waitin
 
     beside = {**record, "outcome": "ok", "trial": {**record["trial"], "hash": "beside"}}
     trial = {**record["trial"], "hash": "alone", "block": "another"}
-    alone = {**beside, "trial": trial, "host": {**host, "cpu_foreign_share": 0.0}}
+    alone = {**beside, "trial": trial, "host": {**host, **UNDISTURBED}}
     judged = judge_all([beside, alone])
     assert judged["beside"][0] == "starved" and "other programs took" in judged["beside"][1]
     assert judged["alone"] == ("ok", record["outcome_detail"])

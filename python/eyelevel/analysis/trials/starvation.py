@@ -59,11 +59,12 @@ def disturbance(foreign_share: float | None, steal_share: float) -> str:
 
     The shares are 0 to 1; `foreign_share` None: not measured.
     """
-    if steal_share > CPU_STEAL_SHARE_MAX:
-        return f"the hypervisor took {steal_share:.1%} of the processor time"
+    takers = []
     if foreign_share is not None and foreign_share > CPU_FOREIGN_SHARE_MAX:
-        return f"other programs took {foreign_share:.0%} of the processor time"
-    return ""
+        takers.append(f"other programs took {foreign_share:.0%}")
+    if steal_share > CPU_STEAL_SHARE_MAX:
+        takers.append(f"the hypervisor took {steal_share:.1%}")
+    return " and ".join(takers) + " of the processor time" if takers else ""
 
 
 def judge_alone(record: JsonMapping) -> tuple[str, str]:

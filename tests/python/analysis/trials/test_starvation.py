@@ -74,6 +74,12 @@ def test_a_load_without_a_block_is_judged_by_itself() -> None:
     assert judge_alone(load("tcp", outcome="wrong-stack", **BUSY))[0] == "wrong-stack"
 
 
+def test_each_cause_of_a_disturbance_is_named() -> None:
+    _, detail = judge_alone(load("tcp", **BUSY, **STOLEN))
+    took = "other programs took 11% and the hypervisor took 2.1% of the processor time"
+    assert detail == took
+
+
 def blocks(starved: int, kept: int, late: int = 0) -> pl.DataFrame:
     """Of one network: so many blocks of two stacks, `late` of them with late packets in quic."""
     rows = [
