@@ -1,20 +1,27 @@
 """Plants each mutation of tests/mutations.toml in a copy of the tree and runs its test.
 
-    scripts/mutations [--sample] [NAME ...]
+    scripts/mutations [--sample] [--again] [NAME ...]
 
 Prints one line per mutation and exits with 1 if a test stays green under its mutation, is red
 without it, or the text to replace is gone. A mutation that turns no test red shows that nothing
-would notice the fault. The copy is out/mutations; builds are kept there between runs.
+would notice the fault. The copy is out/mutations; builds are kept there between runs. What turned
+red is in out/mutations.csv and is left out by the next run, until its entry, its file or its test
+changes.
 """
 
 import argparse
+import csv
 import functools
+import hashlib
+import json
 import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +29,7 @@ from scripts.testing.select import ROOT
 
 TABLE = ROOT / "tests" / "mutations.toml"
 COPY = ROOT / "out" / "mutations"
+RED = ROOT / "out" / "mutations.csv"
 BINARY = Path("bin", "eyelevel-lab")
 """The data plane's place in an environment."""
 
@@ -116,6 +124,78 @@ def try_mutation(mutation: dict[str, Any]) -> str:
         file.write_text(text, encoding="utf-8")
 
 
+def digest_mutation(mutation: dict[str, Any]) -> str:
+    """Return the SHA-256 of all that a mutation's verdict rests on: entry, file and test."""
+    digest = hashlib.sha256(json.dumps(mutation, sort_keys=True).encode())
+    for name in (mutation["file"], mutation["test"].partition("::")[0]):
+        place = ROOT / name
+        if place.is_file():
+            digest.update(place.read_bytes())
+    return digest.hexdigest()
+
+
+def needs_crates(mutation: dict[str, Any]) -> bool:
+    """Return whether a mutation's test compiles, reads or runs the crates."""
+    return bool(mutation.get("binary")) or not mutation["test"].startswith("tests/python/")
+
+
+class Planter:
+    """Plants mutations, prints and keeps what turned red."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.tried = 0
+        self.missed = 0
+        self.began = time.monotonic()
+        self.lock = threading.Lock()
+
+    def plant(self, mutations: Sequence[dict[str, Any]]) -> None:
+        """Plant mutations one after another, those of one test together."""
+        for mutation in sorted(mutations, key=lambda each: (each["test"], each["file"])):
+            began = time.monotonic()
+            fault = try_mutation(mutation)
+            seconds = time.monotonic() - began
+            verdict = f"MISSED: {fault}" if fault else f"red in `make {mutation['in']}`"
+            with self.lock:
+                self.tried += 1
+                self.missed += bool(fault)
+                left_min = (time.monotonic() - self.began) / self.tried * (self.count - self.tried)
+                print(
+                    f"{self.tried}/{self.count} {mutation['name']}: {verdict} ({seconds:.0f} s; "
+                    f"{left_min / 60:.0f} min left)",
+                    flush=True,
+                )
+                if not fault:
+                    keep_red(mutation, seconds)
+
+
+def read_red() -> set[str]:
+    """Return the digests of the mutations that turned their test red in an earlier run."""
+    if not RED.exists():
+        return set()
+    with RED.open(newline="", encoding="utf-8") as file:
+        return {row["digest"] for row in csv.DictReader(file)}
+
+
+def keep_red(mutation: dict[str, Any], seconds: float) -> None:
+    """Append a mutation that turned its test red to the list of them."""
+    row = {
+        "mutation": mutation["name"],
+        "file": mutation["file"],
+        "test": mutation["test"],
+        "in": mutation["in"],
+        "wall_s": f"{seconds:.0f}",
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "digest": digest_mutation(mutation),
+    }
+    is_new = not RED.exists()
+    with RED.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, row)
+        if is_new:
+            writer.writeheader()
+        writer.writerow(row)
+
+
 def main() -> int:
     """Try the mutations that the arguments name; return the exit status."""
     parser = argparse.ArgumentParser(
@@ -124,32 +204,42 @@ def main() -> int:
     )  # fmt: skip
     parser.add_argument("name", nargs="*", help="part of a mutation's name")
     parser.add_argument("--sample", action="store_true", help="those that `make test` notices")
+    parser.add_argument("--again", action="store_true", help="those that turned red before, too")
     arguments = parser.parse_args()
-    chosen = [
+    named = [
         mutation
         for mutation in read_mutations()
         if (not arguments.sample or mutation["in"] == "test")
         and (not arguments.name or any(part in mutation["name"] for part in arguments.name))
     ]
-    if not chosen:
+    if not named:
         parser.error(f"no mutation has {' or '.join(arguments.name)} in its name")
-    make_copy()
-    missed = 0
+    red = set() if arguments.again else read_red()
+    chosen = [mutation for mutation in named if digest_mutation(mutation) not in red]
+    if chosen:
+        make_copy()
     built = [mutation for mutation in chosen if mutation.get("binary")]
     if built:
         build_binary()
-    for mutation in chosen:  # before anything is mutated, so that the tree is built once for all
-        passes_unchanged(mutation["test"])
-    # What needs the unmutated binary comes before what replaces it.
-    for number, mutation in enumerate(sorted(chosen, key=lambda each: bool(each.get("binary"))), 1):
-        began = time.monotonic()
-        fault = try_mutation(mutation)
-        missed += bool(fault)
-        seconds = time.monotonic() - began
-        verdict = f"MISSED: {fault}" if fault else f"red in `make {mutation['in']}`"
-        print(f"{number}/{len(chosen)} {mutation['name']}: {verdict} ({seconds:.0f} s)", flush=True)
-    print(f"{len(chosen) - missed} of {len(chosen)} mutations turn their test red")
-    return int(bool(missed))
+        for mutation in built:  # each needs the unmutated binary for its unmutated test
+            passes_unchanged(mutation["test"])
+    planter = Planter(len(chosen))
+    unbuilt = [mutation for mutation in chosen if not mutation.get("binary")]
+    # What compiles takes both processors only at times: other tests go on beside it.
+    lanes = [
+        threading.Thread(target=planter.plant, args=(each,))
+        for each in (
+            [mutation for mutation in unbuilt if needs_crates(mutation)],
+            [mutation for mutation in unbuilt if not needs_crates(mutation)],
+        )
+    ]
+    for lane in lanes:
+        lane.start()
+    for lane in lanes:
+        lane.join()
+    planter.plant(built)
+    print(f"{len(named) - planter.missed} of {len(named)} mutations turn their test red")
+    return int(bool(planter.missed))
 
 
 if __name__ == "__main__":

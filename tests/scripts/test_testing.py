@@ -9,7 +9,7 @@ import threading
 import pytest
 from repository import ROOT
 
-from scripts.testing import run
+from scripts.testing import mutations, run
 from scripts.testing.mutations import read_mutations
 from scripts.testing.run import Lane, Runner
 from scripts.testing.select import command_of
@@ -106,3 +106,21 @@ def test_a_mutation_has_one_place_to_be_planted_in(mutation):
     """One that no longer applies would hold nothing, and nothing but the long run would show it."""
     assert (ROOT / mutation["file"]).read_text(encoding="utf-8").count(mutation["find"]) == 1
     assert command_of(mutation["test"])
+
+
+def test_a_mutation_that_turned_red_is_planted_again_only_after_a_change(tmp_path, monkeypatch):
+    monkeypatch.setattr(mutations, "ROOT", tmp_path)
+    monkeypatch.setattr(mutations, "RED", tmp_path / "red.csv")
+    (tmp_path / "code.py").write_text("a = 1\n", encoding="utf-8")
+    entry = {"name": "a is 2", "file": "code.py", "find": "1", "replace": "2"}
+    entry |= {"test": "tests/test_code.py::test_a", "in": "test"}
+    digest = mutations.digest_mutation(entry)
+    mutations.keep_red(entry, 1.5)
+    assert mutations.read_red() == {digest}
+    for changed in ("code.py", "tests/test_code.py"):
+        place = tmp_path / changed
+        place.parent.mkdir(exist_ok=True)
+        place.write_text("a = 3\n", encoding="utf-8")
+        assert mutations.digest_mutation(entry) != digest
+        digest = mutations.digest_mutation(entry)
+    assert mutations.digest_mutation(entry | {"replace": "4"}) != digest
