@@ -109,18 +109,18 @@ def test_a_mutation_has_one_place_to_be_planted_in(mutation):
 
 
 def test_a_mutation_that_turned_red_is_planted_again_only_after_a_change(tmp_path, monkeypatch):
-    monkeypatch.setattr(mutations, "ROOT", tmp_path)
+    monkeypatch.setattr(mutations, "COPY", tmp_path)
     monkeypatch.setattr(mutations, "RED", tmp_path / "red.csv")
     (tmp_path / "code.py").write_text("a = 1\n", encoding="utf-8")
     entry = {"name": "a is 2", "file": "code.py", "find": "1", "replace": "2"}
     entry |= {"test": "tests/test_code.py::test_a", "in": "test"}
-    digest = mutations.digest_mutation(entry)
+    digest = mutations.digest_mutation(entry, tmp_path)
     mutations.keep_red(entry, 1.5)
     assert mutations.read_red() == {digest}
     for changed in ("code.py", "tests/test_code.py"):
         place = tmp_path / changed
         place.parent.mkdir(exist_ok=True)
         place.write_text("a = 3\n", encoding="utf-8")
-        assert mutations.digest_mutation(entry) != digest
-        digest = mutations.digest_mutation(entry)
-    assert mutations.digest_mutation(entry | {"replace": "4"}) != digest
+        assert mutations.digest_mutation(entry, tmp_path) != digest
+        digest = mutations.digest_mutation(entry, tmp_path)
+    assert mutations.digest_mutation(entry | {"replace": "4"}, tmp_path) != digest
