@@ -11,8 +11,10 @@ from typer.testing import CliRunner
 
 from eyelevel.base.errors import ProbeError
 from eyelevel.cli.probe.commands import app
+from eyelevel.cli.probe.servers import DEFAULT
 from eyelevel.load.servers.known import parse_servers
 from eyelevel.load.servers.visits import (
+    ADDRESSES,
     Conditions,
     Visit,
     in_order,
@@ -54,6 +56,20 @@ def test_a_known_delay_is_told_and_far_beyond_what_two_of_the_same_differ() -> N
         assert delayed["round_trips"] == same["round_trips"] == 2
         assert delayed["why"] == same["why"] == []
         assert delayed["resumed"] == (BLOCKS if handshake == "resumed" else 0)
+
+
+def test_every_server_is_reached_over_ipv6() -> None:
+    served, _ = parse_servers(DEFAULT)
+    network = compose(NetworkWords(rtt="20ms"), read_stages)
+    with write_generated_site(ADDRESSES["v6"]) as site:
+        rows = [
+            row
+            for visit in in_order(served, 1, 1)
+            for row in rows_of(visit, network, site, config("", site, count=1))
+        ]
+    assert {row["probed_server"] for row in rows} == {each.name for each in served}
+    assert {row["address"] for row in rows} == {ADDRESSES["v6"]}
+    assert all(row["failure"] is None for row in rows)
 
 
 def test_the_command_says_what_each_costs_and_why() -> None:

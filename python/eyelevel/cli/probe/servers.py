@@ -22,6 +22,7 @@ from eyelevel.load.servers.known import (
     versions_of,
 )
 from eyelevel.load.servers.visits import (
+    ADDRESSES,
     AS_THEY_COME,
     Conditions,
     in_order,
@@ -81,6 +82,8 @@ class Handshakes:
     commands: Sequence[str]
     protocols: str | None
     conditions: Conditions
+    address: str = ADDRESSES["v4"]
+    """The address of all servers."""
 
     def find_served(self) -> tuple[list[Served], dict[str, str]]:
         """Return the servers that are installed here, and how to install the others.
@@ -123,7 +126,7 @@ def put_side_by_side(
     """
     served, missing = handshakes.find_served()
     network, conditions = compose(words, read_stages), handshakes.conditions
-    rows = list(_measure(served, network, config, blocks, kept, conditions))
+    rows = list(_measure(handshakes, served, network, config, blocks, kept))
     names = [each.name for each in served]
     found = side_by_side(rows, names)
     about = {"versions": versions_of(served), "missing": missing, "blocks": blocks}
@@ -133,13 +136,14 @@ def put_side_by_side(
 
 
 def _measure(
+    handshakes: Handshakes,
     served: Sequence[Served],
     network: Composed,
     config: JsonMapping,
     blocks: int,
     kept: Kept,
-    conditions: Conditions,
 ) -> Iterator[JsonObject]:
+    conditions = handshakes.conditions
     visits = in_order(served, blocks, config["seed"])
     names = [each.name for each in served]
     about = {"servers": names, "network": network.network.settings(), "seed": config["seed"]}
@@ -150,7 +154,7 @@ def _measure(
     for visit in visits:
         yield from there.get(visit.place, [])
     done = len(visits) - len(left)
-    with write_generated_site() as site, progress("visits", len(visits)) as bar:
+    with write_generated_site(handshakes.address) as site, progress("visits", len(visits)) as bar:
         try:
             for visit in left:
                 bar(done, f"now {visit.served.name} over {visit.protocol}")

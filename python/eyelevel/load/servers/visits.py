@@ -19,7 +19,8 @@ from eyelevel.sites.pack import SyntheticExchange, pack_site
 from eyelevel.store.disk import temporary_folder
 
 HOST = "lab.example"
-ADDRESS = "198.51.100.1"
+ADDRESSES = {"v4": "198.51.100.1", "v6": "2001:db8::1"}
+"""The server's address in the lab, by family."""
 KINDS = ({"resume_session": True}, {"resume_session": False})
 """The attempts of a visit, the resumed one first: its preceding full connection is also the
 server's first, which includes one-time costs, and is left out unless it failed."""
@@ -85,14 +86,14 @@ def in_order(servers: Sequence[Served], blocks: int, seed: int) -> list[Visit]:
 
 
 @contextmanager
-def write_generated_site() -> Iterator[Path]:
+def write_generated_site(address: str = ADDRESSES["v4"]) -> Iterator[Path]:
     """Yield a recording of one page of one host, for the certificate and for our server."""
     with temporary_folder("servers") as folder:
         page = SyntheticExchange(
             f"https://{HOST}/", "text/html", b"<!doctype html><title>a</title>"
         )
         out = folder / "site.wacz"
-        pack_site(out, [page], title="one page", addresses={HOST: ADDRESS})
+        pack_site(out, [page], title="one page", addresses={HOST: address})
         yield out
 
 
