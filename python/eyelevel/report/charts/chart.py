@@ -48,6 +48,17 @@ def specification(chart: alt.TopLevelMixin) -> JsonObject:
     return chart.to_dict(validate=False)
 
 
+def stack_charts(charts: Sequence[JsonObject]) -> JsonObject:
+    """Return specifications below one another, each with a legend of its own."""
+    shared = ("$schema", "config", "datasets")
+    return {
+        **{key: charts[0][key] for key in shared if key in charts[0]},
+        "datasets": {name: each["datasets"][name] for each in charts for name in each["datasets"]},
+        "vconcat": [{key: each[key] for key in each if key not in shared} for each in charts],
+        "resolve": {"scale": {"color": "independent"}},
+    }
+
+
 def layer_charts(*layers: alt.Chart | alt.LayerChart) -> alt.LayerChart:
     """Return charts on top of one another; they must have no facets, which altair's type allows."""
     return cast(alt.LayerChart, alt.layer(*layers))

@@ -139,11 +139,18 @@ SHOWN_PERCENTS = (0.5, 99.5)
 
 
 def curves_chart(
-    samples: Mapping[str, np.ndarray], x_title: str, names: Sequence[str]
+    samples: Mapping[str, np.ndarray],
+    x_title: str,
+    names: Sequence[str],
+    print_px: int | None = None,
+    *,
+    from_zero: bool = False,
 ) -> JsonObject:
     """Return a Vega-Lite specification: one curve per name, values in milliseconds.
 
-    `names` are those of all charts on a page: a name's position determines its colour.
+    `names` are those of all charts on a page: a name's position determines its colour. With
+    `print_px` it has this width and a legend, since no page around it has one. `from_zero`: the
+    axis begins there, so that values that are nearly equal look so.
     """
     rows = []
     for name, values in samples.items():
@@ -156,8 +163,14 @@ def curves_chart(
         ]
     bounds = [np.percentile(values, SHOWN_PERCENTS) for values in samples.values()]
     domain = [float(min(b[0] for b in bounds)), float(max(b[1] for b in bounds))]
+    if from_zero:
+        domain[0] = 0.0
     if domain[0] == domain[1]:
         domain = [domain[0] - 1, domain[1] + 1]
+    legend = None
+    if print_px:
+        legend = alt.Legend(orient="top", columns=1, title=None, labelLimit=print_px,
+                            values=list(samples))  # fmt: skip
     chart = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_line(interpolate="step-after", strokeWidth=2, clip=True)
@@ -169,7 +182,7 @@ def curves_chart(
                 scale=alt.Scale(domain=[0, 1]),
                 axis=alt.Axis(format=".0%", tickCount=5),
             ),
-            color=alt.Color("curve:N", scale=alt.Scale(domain=list(names)), legend=None),
+            color=alt.Color("curve:N", scale=alt.Scale(domain=list(names)), legend=legend),
             tooltip=[
                 alt.Tooltip("curve:N", title="curve"),
                 alt.Tooltip("ms:Q", format=".3f"),
@@ -177,7 +190,7 @@ def curves_chart(
             ],
         )
     )
-    return specification(chart.properties(width="container", height=260))
+    return specification(chart.properties(width=print_px or "container", height=260))
 
 
 _GAIN_COLUMNS = ("metric", "stack", "comparison", "gain", "gain_low", "gain_high", "claimed")

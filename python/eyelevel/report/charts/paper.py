@@ -37,7 +37,7 @@ def gain_cdf(cells: pl.DataFrame, comparisons: list[str]) -> JsonObject:
     lines = base.mark_line(interpolate="step-after", strokeWidth=1.5).encode(
         x=alt.X("ratio_of_means:Q", title="ratio of means (left is faster)", axis=GAIN_AXIS),
         y=alt.Y("share:Q", title="share of sites", axis=SHARE_AXIS, scale=alt.Scale(domain=[0, 1])),
-        color=_colour(comparisons),
+        color=_colour(comparisons, "top"),
     )
     zero = base.mark_rule(strokeDash=[3, 3], color="gray").encode(x=alt.datum(0))
     lost = cells["ratio_of_means"].null_count()
@@ -182,6 +182,35 @@ def mean_gains(rows: pl.DataFrame, comparisons: list[str]) -> JsonObject:
     zero = plain.mark_rule(strokeDash=[3, 3], color="gray").encode(x=alt.datum(0))
     size = {"width": 150, "height": 20 * max(1, len(comparisons))}
     return _facets(layer_charts(zero, interval, dot, note).properties(**size), rows)
+
+
+def published_gains(rows: pl.DataFrame, theirs: str, ours: str) -> JsonObject:
+    """Draw published gains and ours with intervals below one another.
+
+    `rows`: `question` (a network, comparison and metric in words), `side` (`theirs` or `ours`),
+    `gain`, `gain_low`, `gain_high` (shares; null for a number without an interval).
+    """
+    questions = rows["question"].unique(maintain_order=True).to_list()
+    sides = [theirs, ours]
+    base = alt.Chart(inline(rows)).encode(
+        y=alt.Y("question:N", sort=questions, title=None, axis=alt.Axis(labelLimit=260)),
+        yOffset=alt.YOffset("side:N", sort=sides),
+        color=alt.Color(
+            "side:N",
+            title=None,
+            scale=alt.Scale(domain=sides, range=["#a8341b", "#0b6b4b"]),
+            legend=alt.Legend(orient="top"),
+        ),
+    )
+    interval = base.transform_filter("isValid(datum.gain_low)").mark_rule(strokeWidth=1.5)
+    axis = alt.X("gain_low:Q", title="mean gain (left is faster)", axis=GAIN_AXIS)
+    shape = alt.Shape("side:N", scale=alt.Scale(domain=sides, range=["diamond", "circle"]))
+    dot = base.mark_point(filled=True, size=45, opacity=1).encode(x="gain:Q", shape=shape)
+    zero = alt.Chart(inline(rows.head(1))).mark_rule(strokeDash=[3, 3], color="gray")
+    chart = layer_charts(
+        zero.encode(x=alt.datum(0)), interval.encode(x=axis, x2="gain_high:Q"), dot
+    )
+    return specification(chart.properties(width=240, height=26 * len(questions)))
 
 
 def single_object(loads: pl.DataFrame, stacks: list[str]) -> JsonObject:
@@ -379,11 +408,14 @@ def link_curves(rows: pl.DataFrame, stacks: Sequence[str], metric: str) -> JsonO
     `rtt_ms`, `network`, `stack`, `site`, `seconds` (infinite for a timeout, whose site counts in
     the share). `stacks`: all of the study, which determine the colours.
     """
-    links = [_link(part, stacks, metric) for part in rows.partition_by("link", maintain_order=True)]
+    present = set(rows["stack"])
+    legend = alt.Legend(values=[name for name in stacks if name in present], orient="top")
+    colour = alt.Color("stack:N", scale=alt.Scale(domain=list(stacks)), legend=legend, title=None)
+    links = [_link(part, colour, metric) for part in rows.partition_by("link", maintain_order=True)]
     return specification(alt.vconcat(*links, spacing=24).resolve_scale(color="shared"))
 
 
-def _link(rows: pl.DataFrame, stacks: Sequence[str], metric: str) -> alt.FacetChart:
+def _link(rows: pl.DataFrame, colour: alt.Color, metric: str) -> alt.FacetChart:
     place = rows.select("network", "rtt_ms").unique(maintain_order=True)
     curves = _curve_steps(rows).with_columns(dot=pl.lit(0))
     drawn = pl.concat([curves, _dots(rows, curves.columns)]).join(place, on="network")
@@ -391,13 +423,11 @@ def _link(rows: pl.DataFrame, stacks: Sequence[str], metric: str) -> alt.FacetCh
     panel = pl.format("{}, {} ms", "network", "rtt_ms") if several else pl.format("{} ms", "rtt_ms")
     names = place.with_columns(panel=panel.str.replace(r"\.0 ms$", " ms"))
     drawn = drawn.join(names.select("network", "panel"), on="network").drop("network", "rtt_ms")
-    present = set(rows["stack"])
-    legend = alt.Legend(values=[name for name in stacks if name in present], orient="top")
     base = alt.Chart(inline(drawn)).encode(
         x=alt.X("seconds:Q", title=f"{metric} in s", axis=alt.Axis(tickCount=4)),
         y=alt.Y("share:Q", title="share of sites", scale=alt.Scale(domain=[0, 1]),
                 axis=alt.Axis(format=".0%", values=[0, *QUANTILES])),
-        color=alt.Color("stack:N", scale=alt.Scale(domain=list(stacks)), legend=legend, title=None),
+        color=colour,
     )  # fmt: skip
     lines = base.transform_filter("datum.dot == 0").mark_line(
         interpolate="step-after", strokeWidth=1.5
