@@ -4,9 +4,9 @@
 
 Each text is replicated with the installed browser and kernel within --budget, by the sites and
 networks in NARROWED. The runs are below --out, in a folder for this browser and kernel that later
-calls continue. Pages, numbers, plans and environments are written to docs/replications once all
-texts are done, and verdicts that changed are printed and added to its `changes.md`. A page is not
-replaced by one of fewer measured claims. `--no-load` reads the runs that are there.
+calls continue. Pages, figures, numbers, plans and environments are written to docs/replications
+once all texts are done, and verdicts that changed are printed and added to its `changes.md`. A page
+is not replaced by one of fewer measured claims. `--no-load` reads the runs that are there.
 """
 
 import argparse
@@ -23,6 +23,7 @@ from typing import Any
 
 from eyelevel.plan.file.narrow import Narrowing, narrow_plan
 from eyelevel.replication.claims import list_texts, read_claims
+from eyelevel.replication.figures import FOLDER
 from eyelevel.replication.verdicts import word_verdict
 from scripts.arguments import ROOT, parser_of
 
@@ -89,7 +90,17 @@ def _write_page(name: str, numbers: Numbers, out: Path) -> None:
     (PAGES / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
     page = (out / "claims.md").read_text(encoding="utf-8")
     (PAGES / f"{name}.md").write_text(page, encoding="utf-8")
+    copy_figures(name, page, out, PAGES)
     _copy_plans(name, out)
+
+
+def copy_figures(name: str, page: str, out: Path, pages: Path) -> None:
+    """Copy the figures that a text's page shows from `out`, and remove those of its earlier one."""
+    for file in (pages / FOLDER).glob(f"{name}-*.svg"):
+        file.unlink()
+    for file in re.findall(rf"\]\(({FOLDER}/[^)/]+\.svg)\)", page):
+        (pages / FOLDER).mkdir(exist_ok=True)
+        shutil.copyfile(out / file, pages / file)
 
 
 def _add_changes(changes: Sequence[str]) -> None:
@@ -210,6 +221,7 @@ def _copy_plans(name: str, out: Path) -> None:
         plan = json.loads(file.read_text(encoding="utf-8"))
         narrowing = Narrowing(blocks=plan["blocks"])
         text = narrow_plan(plan["source"], file.parent.name, narrowing)
+        text = text.replace(f"{ROOT}/", "")  # a follow-up's server: its program and recipe
         (plans / f"{file.parent.name}.toml").write_text(text, encoding="utf-8")
         environment = json.loads((file.parent / "environment.json").read_text(encoding="utf-8"))
         key = json.dumps(environment.get("versions"), sort_keys=True)

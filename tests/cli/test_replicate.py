@@ -14,6 +14,7 @@ name = "a-post"
 citation = "A. Author: HTTP/3. 2026."
 short = "The post"
 plans = ["wolsing-2019"]
+figures = ["gain-cdf", "heat-map"]
 [[claims]]
 id = "P1"
 place = "first paragraph"
@@ -51,6 +52,8 @@ def test_runs_that_are_there_are_read_and_the_page_is_written(tmp_path: Path) ->
     assert done.stdout.splitlines()[-1] == f"page: {tmp_path / 'out' / 'claims.md'}"
     page = (tmp_path / "out" / "claims.md").read_text(encoding="utf-8")
     assert "**P1** QUIC is sooner." in page
+    assert "](figures/a-post-gain-cdf.svg)" in page and "heat-map" not in page
+    assert (tmp_path / "out" / "figures" / "a-post-gain-cdf.svg").read_bytes().startswith(b"<svg")
     assert "wolsing-2019-dsl: 24 of 24 loads count, 6 sites, 2 of 2 blocks" in page
     numbers = json.loads(command(*words, "--json").stdout)
     assert numbers["claims"][0]["verdict"] == "agrees"

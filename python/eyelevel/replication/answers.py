@@ -1,6 +1,6 @@
 """Answer a text's claims from runs and data sets."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,7 @@ from eyelevel.analysis.study import StudyResults
 from eyelevel.analysis.trials.blocks import select_blocks
 from eyelevel.analysis.trials.starvation import find_withheld
 from eyelevel.base.json_types import JsonObject
-from eyelevel.replication.claims import Claim, Claims, Row
+from eyelevel.replication.claims import Claim, Claims, FollowUp, Row
 from eyelevel.replication.data_sets import DataSets
 from eyelevel.replication.estimators import (
     NO_PAIRS,
@@ -104,6 +104,8 @@ class Answers:
 
     claims: Claims
     answers: tuple[Answer, ...]
+    again: tuple[tuple[FollowUp, tuple[Answer, ...]], ...] = ()
+    """The answers of follow-ups, which are not among those of the text."""
 
     @property
     def measured(self) -> list[Answer]:
@@ -129,17 +131,31 @@ class Answers:
             "cannot_tell": self.count("cannot tell"),
             "expected_false_max": self.false_verdicts_max,
             "claims": [_claim_as_json(each) for each in self.answers],
+            "follow_ups": [
+                {
+                    "server": follow_up.server,
+                    "stack": follow_up.stack,
+                    "cause": follow_up.cause,
+                    "claims": [_claim_as_json(each) for each in answers],
+                }
+                for follow_up, answers in self.again
+            ],
         }
 
 
 def answer_claims(claims: Claims, runs: Runs, data: DataSets, handshakes: LabHandshakes) -> Answers:
     """Answer what the runs, data sets and handshakes in a lab can answer."""
-    answers = (_Question(claims, each, runs, data, handshakes).answer for each in claims.claims)
-    return Answers(claims, tuple(answers))
+
+    def answer(every: Sequence[Claim]) -> tuple[Answer, ...]:
+        found = (Question(claims, each, runs, data, handshakes).answer for each in every)
+        return tuple(found)
+
+    again = ((follow_up, answer(every)) for follow_up, every in claims.followed_up)
+    return Answers(claims, answer(claims.claims), tuple(again))
 
 
 @dataclass(frozen=True)
-class _Question:
+class Question:
     """One claim with what may answer it."""
 
     claims: Claims
@@ -150,13 +166,14 @@ class _Question:
 
     @property
     def answer(self) -> Answer:
+        """The answer to the claim."""
         claim = self.claim
         if not claim.is_askable:
             return Answer(claim, (), "not asked")
         rows = claim.rows
-        measured = [row for row in rows if self._is_measured(row)]
-        found = [self._answer_row(row, CONFIDENCE) for row in measured]
-        corrected = [self._answer_row(row, confidence_of(len(measured))) for row in measured]
+        measured = [row for row in rows if self.is_measured(row)]
+        found = [self.answer_row(row) for row in measured]
+        corrected = [self.answer_row(row, confidence_of(len(measured))) for row in measured]
         verdict = judge_claim(
             [each.verdict for each in found],
             [each.verdict for each in corrected],
@@ -169,14 +186,16 @@ class _Question:
         plan = self.claim.plan or next(iter(self.claims.text.plans), "")
         return self.runs.get(plan, {})
 
-    def _is_measured(self, row: Row) -> bool:
+    def is_measured(self, row: Row) -> bool:
+        """Return whether there is something that answers a row."""
         if self.claim.is_of_handshakes:
             return self.handshakes.has(row)
         if self.claim.data:
             return self.data.has(row.network)
         return all(self._pairs(term).loads for term in self.claim.terms_of(row))
 
-    def _answer_row(self, row: Row, confidence: float) -> RowAnswer:
+    def answer_row(self, row: Row, confidence: float = CONFIDENCE) -> RowAnswer:
+        """Return the answer to a row, which is measured."""
         if self.claim.is_of_handshakes:
             found, loads = self.handshakes.estimate(row, confidence)
         elif self.claim.data:

@@ -1,7 +1,7 @@
 """Read a text's claims from a file: place, number or sign, estimator, and what can be asked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -17,6 +17,7 @@ from eyelevel.base.from_outside.limits import PLAN
 from eyelevel.base.from_outside.source import Source
 from eyelevel.base.from_outside.toml_text import parse_toml
 from eyelevel.plan.presets import PRESETS_BY_NAME
+from eyelevel.plan.stacks import EXTERNAL_SERVER_MARK
 
 Scope = Literal["property", "population", "data", "only-there", "lost", "unclear", "no-means"]
 CANNOT_BE_ASKED: tuple[Scope, ...] = ("only-there", "lost", "unclear", "no-means")
@@ -41,6 +42,18 @@ DataEstimator = Literal[
     "median_dns_ms",
     "handshake_round_trips_saved",
 ]
+Figure = Literal[
+    "gain-cdf",
+    "mean-gains",
+    "heat-map",
+    "grid-cdf",
+    "cellular-cdf",
+    "congestion-cdf",
+    "time-cdf",
+    "differences-cdf",
+    "handshakes-cdf",
+]
+"""The figures of a page (`eyelevel.replication.figures`)."""
 STUDY_ESTIMATORS: tuple[str, ...] = get_args(StudyEstimator)
 DATA_ESTIMATORS: tuple[str, ...] = get_args(DataEstimator)
 
@@ -185,8 +198,40 @@ class Text:
     short: str
     plans: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    """The figures that belong to it."""
     notes: tuple[str, ...] = ()
     """The findings of tests of suspected causes, which the page prints."""
+
+
+@checked_dataclass(frozen=True, config=STRICT)
+class FollowUp:
+    """Claims that are asked again with a suspected cause: another server of one stack."""
+
+    claims: tuple[str, ...]
+    stack: str
+    server: str
+    """A recipe of `eyelevel server recipe`, which serves the stack's loads in place of ours."""
+    cause: str
+    """The suspected cause, and what stands for it here."""
+
+    @property
+    def served(self) -> str:
+        """The name in a plan of the stack with this server."""
+        return f"{self.stack}-{self.server}"
+
+    def plan_of(self, preset: str) -> str:
+        """Return the name of a preset's runs with this server."""
+        return f"{preset}+{self.server}"
+
+    def ask(self, claim: Claim, preset: str) -> Claim:
+        """Return a claim about the stack as one about the stack with this server."""
+        served = f"{self.served}{EXTERNAL_SERVER_MARK}"
+        pairs = (pair.split("/") for pair in claim.comparisons)
+        comparisons = tuple(
+            "/".join(served if name == self.stack else name for name in pair) for pair in pairs
+        )
+        return replace(claim, plan=self.plan_of(preset), comparisons=comparisons, expected="")
 
 
 @dataclass(frozen=True)
@@ -195,16 +240,43 @@ class Claims:
 
     text: Text
     claims: tuple[Claim, ...]
+    follow_ups: tuple[FollowUp, ...] = ()
 
     def of_plan(self, plan: str) -> list[Claim]:
-        """Return the claims that runs of a preset answer."""
+        """Return the claims that runs of a preset answer, or those of a follow-up."""
         first = next(iter(self.text.plans), "")
-        return [each for each in self.claims if each.is_of_study and (each.plan or first) == plan]
+        own = [each for each in self.claims if each.is_of_study and (each.plan or first) == plan]
+        return own or [each for found in self.followed_up for each in found[1] if each.plan == plan]
+
+    @property
+    def followed_up(self) -> list[tuple[FollowUp, list[Claim]]]:
+        """Each follow-up with its claims, as they are asked again."""
+        return [
+            (each, [each.ask(claim, preset) for preset in self.text.plans
+                    for claim in self.of_follow_up(each, preset)])
+            for each in self.follow_ups
+        ]  # fmt: skip
+
+    def of_follow_up(self, follow_up: FollowUp, preset: str) -> list[Claim]:
+        """Return the claims of a preset that are asked again, as they are."""
+        first = next(iter(self.text.plans), "")
+        return [
+            each
+            for each in self.claims
+            if each.id in follow_up.claims and (each.plan or first) == preset
+        ]
+
+    @property
+    def runs(self) -> list[str]:
+        """The names before the networks' of all runs: presets, then those of follow-ups."""
+        again = [each.plan for _, claims in self.followed_up for each in claims]
+        return list(dict.fromkeys([*self.text.plans, *again]))
 
 
 Table = TypeVar("Table")
 _TEXT = TypeAdapter(Text)
 _CLAIM = TypeAdapter(Claim)
+_FOLLOW_UPS = TypeAdapter(tuple[FollowUp, ...])
 _FOLDER = files("eyelevel.replication") / "claims"
 
 
@@ -230,8 +302,12 @@ def parse_claims(text: str, place: str) -> Claims:
     """Parse a file of claims; `place` names it in messages. Raises `ClaimsError`."""
     source = _source(place)
     document = parse_toml(text, source)
+    follow_ups = document.pop("follow_ups", [])
     if set(document) != {"text", "claims"} or not isinstance(document["claims"], list):
-        raise source.refusal("it must have `[text]` and `[[claims]]`, and nothing else")
+        fault = (
+            "it must have `[text]` and `[[claims]]`, may have `[[follow_ups]]`, and nothing else"
+        )
+        raise source.refusal(fault)
     parsed = _validate(_TEXT, document["text"], source, "text")
     if wrong := [each for each in parsed.plans if each not in PRESETS_BY_NAME]:
         raise source.refusal(unknown("plan", wrong[0], PRESETS_BY_NAME), "text")
@@ -244,7 +320,11 @@ def parse_claims(text: str, place: str) -> Claims:
         if fault := _fault_of(claim, parsed.plans):
             raise source.refusal(fault, name)
         found[claim.id] = claim
-    return Claims(parsed, tuple(found.values()))
+    again = _validate(_FOLLOW_UPS, follow_ups, source, "follow_ups")
+    for name in (name for each in again for name in each.claims):
+        if name not in found or not found[name].is_of_study:
+            raise source.refusal(f"`{name}` is no claim that loads answer", "follow_ups")
+    return Claims(parsed, tuple(found.values()), again)
 
 
 def _source(name: str) -> Source:

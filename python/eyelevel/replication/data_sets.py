@@ -39,7 +39,7 @@ class DataSets:
             return Estimate(count, count, count, n=count), count
         if claim.estimator == "median_dns_ms":
             return _estimate_dns(table, row.stacks[0], confidence)
-        pairs = self._pairs(row.network, *row.stacks)
+        pairs = self.pairs(row.network, *row.stacks)
         if not pairs.hosts:
             return undetermined(f"{row.network} has no pairs of {row.comparison}"), 0
         sooner_ms, of = -pairs.difference_ms, len(pairs.hosts)
@@ -52,6 +52,13 @@ class DataSets:
             least_ms = np.nextafter(claim.least_ms, -np.inf) if claim.least_ms else 0.0
             (found,) = share_estimates(sooner_ms, pairs.hosts, [least_ms], confidence=confidence)
         return replace(found, n=len(set(pairs.hosts))), of
+
+    def pairs(self, name: str, stack: str, reference: str) -> Pairs:
+        """Return the pairs of two protocols in a data set. Raises `ProbeError` if it is damaged."""
+        key = name, stack, reference
+        if key not in self._pairs_by_name:
+            self._pairs_by_name[key] = pair_rows(self._table(name), stack, reference)
+        return self._pairs_by_name[key]
 
     def _path(self, name: str) -> Path:
         assert self.folder is not None
@@ -69,12 +76,6 @@ class DataSets:
         if name not in self._tables:
             self._tables[name] = read_file(self._path(name))
         return self._tables[name]
-
-    def _pairs(self, name: str, stack: str, reference: str) -> Pairs:
-        key = name, stack, reference
-        if key not in self._pairs_by_name:
-            self._pairs_by_name[key] = pair_rows(self._table(name), stack, reference)
-        return self._pairs_by_name[key]
 
 
 def _estimate_dns(table: pl.DataFrame, protocol: str, confidence: float) -> tuple[Estimate, int]:

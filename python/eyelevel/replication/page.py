@@ -3,41 +3,18 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from eyelevel.analysis.formats import format_number, with_minus
-from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.replication.answers import Answer, Answers, RowAnswer
-from eyelevel.replication.claims import Claim, Row
+from eyelevel.replication.claims import Claim, FollowUp, Row
+from eyelevel.replication.figures import Drawn
+from eyelevel.replication.values import SHORT, format_estimate, format_value
 from eyelevel.replication.verdicts import region_of
 
 ROWS_SHOWN_MAX = 4
 """The most rows of a claim in the first table; more are folded."""
 
-SHORT = {
-    "speed_index_ms": "SI",
-    "first_visual_change_ms": "FVC",
-    "visual_complete_85_ms": "VC85",
-    "last_visual_change_ms": "LVC",
-    "page_load_time_ms": "PLT",
-}
-_SHARES = (
-    "mean_gain",
-    "median_change",
-    "median_of_loads_change",
-    "p95_change",
-    "spread_of_gains",
-    "share_faster",
-    "share_faster_by",
-    "share_slower",
-    "share_undecided",
-)
-_UNITS = {
-    "mean_difference_ms": " ms",
-    "quantile_ms": " ms",
-    "median_dns_ms": " ms",
-    "residual_rtt": " RTT",
-    "handshake_round_trips_saved": " RTT",
-    "row_count": "",
-}
+CELLS_SHOWN_MAX = 60
+"""The most cells of a figure's table that is not folded."""
+
 _OF_ROWS = {"agrees": "agree", "disagrees": "disagree", "cannot tell": "cannot be told"}
 
 
@@ -55,12 +32,12 @@ class Measured:
     """The networks whose loads do not count, each with the reason."""
 
 
-def write_page(answers: Answers, measured: Measured | None) -> str:
-    """Return the page of a text in Markdown."""
-    return "\n".join(_lines(answers, measured)).rstrip() + "\n"
+def write_page(answers: Answers, measured: Measured | None, figures: Sequence[Drawn] = ()) -> str:
+    """Return the page of a text in Markdown; the figures are files beside it (`Drawn.file`)."""
+    return "\n".join(_lines(answers, measured, figures)).rstrip() + "\n"
 
 
-def _lines(answers: Answers, measured: Measured | None) -> Iterator[str]:
+def _lines(answers: Answers, measured: Measured | None, figures: Sequence[Drawn]) -> Iterator[str]:
     text = answers.claims.text
     yield f"# Claims of {text.short}"
     yield ""
@@ -75,11 +52,17 @@ def _lines(answers: Answers, measured: Measured | None) -> Iterator[str]:
         yield ""
         yield from _table(decided)
         yield ""
-    if text.notes:
+    again = [line for each in answers.again for line in _describe_again(answers, *each)]
+    if text.notes or again:
         yield "## Followed up"
         yield ""
-        yield from (f"- {each}" for each in text.notes)
+        yield from (f"- {each}" for each in (*text.notes, *again))
         yield ""
+    if figures:
+        yield "## Figures"
+        yield ""
+        for each in figures:
+            yield from _figure(each)
     if undecided:
         yield from _fold(
             f"{_count(len(undecided))} that these measurements leave open", _table(undecided)
@@ -104,6 +87,33 @@ def _lines(answers: Answers, measured: Measured | None) -> Iterator[str]:
         yield from _fold("How the text measured", [f"- {each}" for each in text.setup])
     if measured is not None:
         yield from _fold("What measured here", [f"- {each}" for each in measured.lines])
+
+
+def _describe_again(
+    answers: Answers, follow_up: FollowUp, found: Sequence[Answer]
+) -> Iterator[str]:
+    """Return a line for each claim that was measured again with a suspected cause."""
+    before = {each.claim.id: each.words for each in answers.measured}
+    for each in (each for each in found if each.rows):
+        was = before.get(each.claim.id, "not measured")
+        yield (
+            f"{_name_claim(each.claim)} Again with {follow_up.server} as the server of "
+            f"{follow_up.stack} ({follow_up.cause}): theirs {_describe_theirs(each)}, ours "
+            f"{_describe_ours(each)}: {each.words}; with our server: {was}."
+        )
+
+
+def _figure(figure: Drawn) -> Iterator[str]:
+    yield f"![{figure.alt}]({figure.file})"
+    yield ""
+    yield f"{figure.title}."
+    yield ""
+    table = _rows(figure.heads, figure.rows) if figure.heads else ()
+    if len(figure.rows) * len(figure.heads) > CELLS_SHOWN_MAX:
+        yield from _fold(f"Its numbers: {len(figure.rows)} rows", list(table))
+    elif figure.heads:
+        yield from table
+        yield ""
 
 
 def _summary(answers: Answers, measured: Measured | None) -> Iterator[str]:
@@ -163,17 +173,18 @@ def _describe_theirs(answer: Answer) -> str:
     if claim.rule == "number":
         numbers = {each.row.network: each.row.number or 0.0 for each in answer.rows}
         if len(numbers) > ROWS_SHOWN_MAX:
-            least, largest = (_value(claim, edge(numbers.values())) for edge in (min, max))
+            least, largest = (format_value(claim, edge(numbers.values())) for edge in (min, max))
             return f"{len(numbers)} numbers, {least} to {largest}"
         return ", ".join(
-            f"{_value(claim, number)} ± {_value(claim, claim.margin_of(number), signed=False)}"
+            f"{format_value(claim, number)} ± "
+            f"{format_value(claim, claim.margin_of(number), signed=False)}"
             f"{_name_place(place, len(numbers))}"
             for place, number in numbers.items()
         )
     if claim.rule == "equivalence":
-        return f"no difference, ± {_value(claim, claim.margin or 0.0, signed=False)}"
+        return f"no difference, ± {format_value(claim, claim.margin or 0.0, signed=False)}"
     if claim.rule == "bound":
-        return f"{claim.sign} {_value(claim, claim.number or 0.0)}"
+        return f"{claim.sign} {format_value(claim, claim.number or 0.0)}"
     if claim.rule == "order":
         size = "sizes in this order" if claim.absolute else "in this order"
         terms = (" ".join(filter(None, _term(each))) for each in claim.terms)
@@ -205,7 +216,7 @@ def _describe_ours(answer: Answer) -> str:
     what = "the least difference between neighbours is " if answer.claim.rule == "order" else ""
     several = measured > 1
     return f"{part}{what}" + "; ".join(
-        f"{_estimate(answer.claim, each.found)}{_of_row(answer.claim, each.row, several)}"
+        f"{format_estimate(answer.claim, each.found)}{_of_row(answer.claim, each.row, several)}"
         for each in answer.rows
     )
 
@@ -223,28 +234,6 @@ def _name_place(place: str, count: int) -> str:
     return f" ({place})" if count > 1 else ""
 
 
-def _estimate(claim: Claim, found: Estimate) -> str:
-    if found.value is None:
-        return found.reason
-    if found.low is None or found.high is None:
-        return f"{_value(claim, found.value)} ({found.reason})"
-    low, high = (_value(claim, each, unit=False) for each in (found.low, found.high))
-    return f"{_value(claim, found.value)} [{low}, {high}]"
-
-
-def _value(claim: Claim, value: float, *, signed: bool = True, unit: bool = True) -> str:
-    estimator = str(claim.estimator)
-    is_share = estimator.startswith("share") or estimator in ("row_count", "median_dns_ms")
-    sign = "+" if signed and not is_share else ""
-    if estimator in _SHARES:
-        form = format_number(100 * value, f"{sign}.1f")
-        return f"{form} %" if unit else form
-    digits = 0 if estimator == "row_count" and float(value).is_integer() else 2
-    digits = 0 if abs(value) >= 100 else digits
-    text = with_minus(f"{value:{sign},.{digits}f}")
-    return f"{text}{_UNITS[estimator]}" if unit else text
-
-
 def _row_tables(answers: Sequence[Answer]) -> Iterator[str]:
     heads = ("claim", "network or data", "comparison", "metric", "theirs", "ours [95 %]", "verdict")
     rows = []
@@ -256,12 +245,12 @@ def _row_tables(answers: Sequence[Answer]) -> Iterator[str]:
 
 def _row_cells(claim: Claim, each: RowAnswer) -> tuple[str, ...]:
     row = each.row
-    number = "" if row.number is None else _value(claim, row.number)
+    number = "" if row.number is None else format_value(claim, row.number)
     if not number:
         low, high = region_of(claim, row)
         number = "above 0" if low == 0 else "below 0" if high == 0 else ""
     names = (row.network, row.comparison, SHORT.get(row.metric, row.metric))
-    return (*names, number, _estimate(claim, each.found), each.verdict)
+    return (*names, number, format_estimate(claim, each.found), each.verdict)
 
 
 def _describe_need(claim: Claim) -> str:

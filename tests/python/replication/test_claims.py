@@ -10,7 +10,7 @@ from eyelevel.base.errors import PlanError
 from eyelevel.plan.file.narrow import Narrowing
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.replication.claims import ClaimsError, list_texts, parse_claims, read_claims
-from eyelevel.replication.parts import Part, Timed, fit_blocks, list_parts, order_parts
+from eyelevel.replication.parts import Part, Timed, fit_blocks, list_parts
 
 SITES = ["plain", "agency"]
 HEAD = """[text]
@@ -142,15 +142,6 @@ def make_timed(network: str, claims: int, repetition_s: float) -> Timed:
     )
     plan = parse_plan(part.text, part.preset, site_names=SITES, metric_names=METRICS_BY_NAME)
     return Timed(Part("wolsing-2019", network, claims, part.text), plan, repetition_s)
-
-
-def test_parts_come_by_the_claims_that_an_hour_decides() -> None:
-    parts = [
-        make_timed("mss", 10, 1000.0),
-        make_timed("dsl", 5, 100.0),
-        make_timed("lte", 5, 200.0),
-    ]
-    assert [each.part.network for each in order_parts(parts)] == ["dsl", "lte", "mss"]
 
 
 def test_budget_gives_all_parts_the_same_blocks_and_leaves_out_the_last() -> None:

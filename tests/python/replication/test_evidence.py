@@ -1,8 +1,10 @@
 """The pages of docs/replications and the table on the start page are of the same numbers."""
 
 import platform
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from scripts.docs.evidence import (
     NARROWED,
     PAGES,
     START,
+    copy_figures,
     describe_changes,
     index_page,
     name_machine,
@@ -37,6 +40,27 @@ def test_page_has_its_numbers_and_is_short_before_what_is_folded(name: str) -> N
     assert len(shown.split()) <= WORDS_MAX
     for claim in numbers["claims"]:
         assert f"**{claim['id']}** " in page, claim["id"]
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_figures_of_a_page_are_beside_it(name: str) -> None:
+    page = (PAGES / f"{name}.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"!\[[^]]+\]\((figures/[^)]+)\)", page))
+    kept = (PAGES / "figures").glob(f"{name}-*.svg")
+    assert shown == {f"figures/{each.name}" for each in kept}
+
+
+def test_figures_of_an_earlier_page_are_removed(tmp_path: Path) -> None:
+    out, pages = tmp_path / "out", tmp_path / "pages"
+    for folder, files in ((out, "x-new x-unused"), (pages, "x-old y-kept")):
+        (folder / "figures").mkdir(parents=True)
+        for file in files.split():
+            (folder / "figures" / f"{file}.svg").write_text(file, encoding="utf-8")
+    copy_figures("x", "![A map.](figures/x-new.svg)", out, pages)
+    assert sorted(each.name for each in (pages / "figures").iterdir()) == [
+        "x-new.svg",
+        "y-kept.svg",
+    ]
 
 
 def test_index_lists_every_page() -> None:

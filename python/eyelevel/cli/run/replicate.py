@@ -3,46 +3,62 @@
 import math
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+import polars as pl
 import typer
 from rich.text import Text
 
-from eyelevel.analysis.run_files import read_stored_plan
+from eyelevel.analysis.run_files import read_stored_plan, read_table
 from eyelevel.analysis.study import read_results
+from eyelevel.analysis.trials.blocks import select_blocks
 from eyelevel.analysis.trials.starvation import briefly
-from eyelevel.base.errors import PlanError, WriteError
+from eyelevel.base.errors import PlanError
 from eyelevel.cli.finish import ending_at, resume_command
 from eyelevel.cli.options import HostWaitOption, UnsafeBrowserOption
 from eyelevel.cli.output import hints, print_json, results, say, table
 from eyelevel.cli.probe.commands import HANDSHAKES
-from eyelevel.cli.probe.servers import BLOCKS, Handshakes, Kept, put_side_by_side
+from eyelevel.cli.probe.servers import Handshakes, Kept, put_side_by_side
 from eyelevel.cli.run.plan import open_pages
 from eyelevel.cli.run.plan_text import budget_seconds, narrowing_of, parse_text
 from eyelevel.cli.run.run import AllowHeterogeneousOption, Cluster, ClusterOption, run_plan
 from eyelevel.cli.run.worker import TrustOption
 from eyelevel.cli.values import duration
 from eyelevel.load.quiet_host import WAIT_S_MAX
-from eyelevel.load.servers.known import parse_servers
-from eyelevel.load.servers.visits import AS_THEY_COME
+from eyelevel.load.servers.known import OURS, PROGRAMS, parse_servers
+from eyelevel.load.servers.visits import ADDRESSES, AS_THEY_COME
 from eyelevel.plan.networks.compose import NetworkWords
 from eyelevel.plan.plan import Plan
 from eyelevel.replication.answers import Answers, MeasuredRun, answer_claims
 from eyelevel.replication.claims import Claims, read_claims
 from eyelevel.replication.data_sets import DataSets
-from eyelevel.replication.lab_handshakes import FILE, RTT, LabHandshakes
+from eyelevel.replication.expected import Scatter, measure_scatter
+from eyelevel.replication.figures import FOLDER, Material
+from eyelevel.replication.lab_handshakes import FILE, OVER_IPV6, RTT, LabHandshakes, name_server
 from eyelevel.replication.page import Measured, write_page
-from eyelevel.replication.parts import BLOCKS_LEAST, Part, Timed, fit_blocks, list_parts, time_parts
+from eyelevel.replication.parts import (
+    BLOCKS_LEAST,
+    Part,
+    Timed,
+    expect_decisions,
+    fit_blocks,
+    list_parts,
+    order_parts,
+    time_parts,
+)
+from eyelevel.report.charts.chart import FORMATS
 from eyelevel.run.study.estimate import repetition_s
 from eyelevel.run.study.loop import Execution
 from eyelevel.sites.recorded import list_shipped
 from eyelevel.store.directory import ENVIRONMENT_FILE, PLAN_FILE, STOP_FILE, list_committed
-from eyelevel.store.disk import make_folder
+from eyelevel.store.disk import make_folder, write_result
 
 PAGE = "claims.md"
+HANDSHAKE_BLOCKS = 6
+"""The blocks of handshakes: their times differ by hundredths of a round trip."""
 SEED = 1
 
 
@@ -81,6 +97,13 @@ def replicate(
         bool,
         typer.Option("--load/--no-load", help="Make loads, or only read those that are there."),
     ] = True,
+    follow_up: Annotated[
+        bool,
+        typer.Option(
+            "--follow-up",
+            help="Also load what tests a suspected cause, if the text has such a test.",
+        ),
+    ] = False,
     cluster: ClusterOption = "",
     allow_heterogeneous: AllowHeterogeneousOption = False,
     trust_network: TrustOption = False,
@@ -90,8 +113,9 @@ def replicate(
 ) -> None:
     """Put the claims of a text to the test, and write a page with a verdict on each.
 
-    The networks that decide most claims in an hour come first, each as a run of its own. The same
-    command continues after Ctrl-C, and --budget counts anew; runs that have ended stay as they are.
+    The networks that promise most decisions in an hour come first, each as a run of its own. The
+    same command continues after Ctrl-C, and --budget counts anew; runs that have ended stay as
+    they are.
     """
     claims = read_claims(text)
     if data is not None and not data.is_dir():
@@ -100,17 +124,21 @@ def replicate(
     narrowing = replace(narrowing_of(networks, stacks, blocks), sites=tuple(site or ()))
     handshakes = LabHandshakes(directory / FILE)
     if load:
-        parts = list_parts(claims, list(list_shipped()), narrowing)
+        parts = list_parts(claims, list(list_shipped()), narrowing, follow_up=follow_up)
         budget_s = math.inf if budget is None else budget_seconds(budget)
         elsewhere = Cluster(cluster, allow_heterogeneous, trust_network)
-        loads = _Loads(directory, parts, budget_s, elsewhere, host_wait_s)
+        loads = _Loads(claims, directory, parts, budget_s, elsewhere, host_wait_s)
         _probe_absent(claims, handshakes.file)
         loads.make(resume_command(context))
     runs = _read_runs(claims, directory)
-    found = answer_claims(claims, runs, DataSets(data), LabHandshakes(handshakes.file))
-    make_folder(directory)
+    sets, measured = DataSets(data), LabHandshakes(handshakes.file)
+    found = answer_claims(claims, runs, sets, measured)
+    figures = Material(claims, runs, sets, measured).draw()
+    make_folder(directory / FOLDER if figures else directory)
+    for each in figures:
+        write_result(directory / each.file, FORMATS["svg"](each.chart))
     page = directory / PAGE
-    _write(page, write_page(found, _describe(runs)))
+    write_result(page, write_page(found, _describe(runs), figures))
     with ending_at("page", page, as_json=as_json):
         if as_json:
             print_json(found.as_json())
@@ -119,25 +147,29 @@ def replicate(
 
 
 def _probe_absent(claims: Claims, file: Path) -> None:
-    """Measure the handshakes of the servers that claims name, unless the file has all of them."""
-    names = dict.fromkeys(
-        name for each in claims.claims if each.is_of_handshakes for name in each.networks
-    )
-    if not names:
+    """Measure the handshakes of all servers over IPv4 and IPv6, unless the file has them.
+
+    Without claims about handshakes it does nothing.
+    """
+    named = [name for each in claims.claims if each.is_of_handshakes for name in each.networks]
+    if not named:
         return
-    installed, missing = parse_servers(",".join(names))
+    known = dict.fromkeys([*(name.removesuffix(OVER_IPV6) for name in named), OURS, *PROGRAMS])
+    installed, missing = parse_servers(",".join(known))
+    names = [each.name for each in installed]
+    wanted = {name_server(name, family) for name in names for family in ADDRESSES}
+    if wanted <= set(LabHandshakes(file).servers):
+        return
     for name, get in missing.items():
-        say(hints, f"{name} is not installed, so claims about it stay open:  {get}")
-    if {each.name for each in installed} <= LabHandshakes(file).servers:
-        return
-    say(hints, f"handshakes of {', '.join(each.name for each in installed)} over {RTT}:")
+        say(hints, f"{name} is not installed, so it has no handshakes:  {get}")
     make_folder(file.parent)
-    handshakes = Handshakes(",".join(each.name for each in installed), (), None, AS_THEY_COME)
     draft = file.with_name(f".{file.name}")
     draft.unlink(missing_ok=True)
-    config = {**HANDSHAKES, "seed": SEED}
-    kept = Kept(draft, resume=False)
-    put_side_by_side(handshakes, NetworkWords(rtt=RTT), config, BLOCKS, kept)
+    config, kept = {**HANDSHAKES, "seed": SEED}, Kept(draft, resume=False)
+    for family, address in ADDRESSES.items():
+        say(hints, f"handshakes of {', '.join(names)} over {RTT} and IP{family}:")
+        handshakes = Handshakes(",".join(names), (), None, AS_THEY_COME, address)
+        put_side_by_side(handshakes, NetworkWords(rtt=RTT), config, HANDSHAKE_BLOCKS, kept)
     draft.replace(file)
 
 
@@ -146,6 +178,7 @@ class _Loads:
 
     def __init__(
         self,
+        claims: Claims,
         directory: Path,
         parts: Sequence[Part],
         budget_s: float,
@@ -160,13 +193,16 @@ class _Loads:
         self._directory, self._cluster, self._host_wait_s = directory, cluster, host_wait_s
         self._end_s = time.monotonic() + budget_s
         timed = time_parts(parts, _parse, _repetition_s)
-        self._waiting = waiting = [each for each in timed if not self._is_ended(each)]
-        for each in self._fit(waiting):
+        waiting = [each for each in timed if not self._is_ended(each)]
+        scatter = measure_scatter(_read_loads(claims, directory)) if waiting else Scatter()
+        waiting = order_parts(expect_decisions(claims, waiting, scatter, budget_s))
+        self._waiting = waiting
+        for each in expect_decisions(claims, self._fit(waiting), scatter, math.inf):
             loads = each.plan.blocks * len(each.plan.sites) * len(each.plan.stacks)
             say(
                 hints,
-                f"{each.part.folder}: {each.part.claims} claims, {loads} loads, "
-                f"{duration(each.repetition_s * each.plan.blocks)}",
+                f"{each.part.folder}: {each.part.claims} claims, {each.decisions:.1f} decisions "
+                f"expected, {loads} loads, {duration(each.repetition_s * each.plan.blocks)}",
             )
         if waiting and not self._fit(waiting):
             blocks = min(BLOCKS_LEAST, *(each.plan.blocks for each in waiting))
@@ -244,22 +280,36 @@ def _repetition_s(plan: Plan) -> float:
     return repetition_s(plan, open_pages(plan))
 
 
-def _read_runs(claims: Claims, directory: Path) -> dict[str, dict[str, MeasuredRun]]:
-    """Return a text's runs by preset and network."""
-    runs: dict[str, dict[str, MeasuredRun]] = defaultdict(dict)
-    for preset in claims.text.plans:
+def _list_runs(claims: Claims, directory: Path) -> Iterator[tuple[str, str, Path]]:
+    """Return the preset, network and directory of each run of a text that has loads."""
+    for preset in claims.runs:
         for plan_file in sorted(directory.glob(f"{preset}-*/{PLAN_FILE}")):
             out = plan_file.parent
             networks = [each.name for each in read_stored_plan(out).plan.networks]
             # The name of another preset may begin with this one's.
             if [out.name] != [f"{preset}-{network}" for network in networks]:
                 continue
-            if not (out / ENVIRONMENT_FILE).exists() or not list_committed(out):
-                continue  # interrupted before its first load
-            run = MeasuredRun(read_results(out))
-            runs[preset][networks[0]] = run
-            if run.withheld:
-                say(hints, f"{out}: {run.withheld}, after removing {out}")
+            # One that was interrupted before its first load has none.
+            if (out / ENVIRONMENT_FILE).exists() and list_committed(out):
+                yield preset, networks[0], out
+
+
+def _read_loads(claims: Claims, directory: Path) -> Iterator[tuple[Plan, pl.DataFrame]]:
+    """Return the plan and the compared loads of each run of a text."""
+    for _, _, out in _list_runs(claims, directory):
+        stored = read_stored_plan(out)
+        stacks = [stack.name for stack in stored.plan.stacks]
+        yield stored.plan, select_blocks(read_table(out, stored), stacks).kept
+
+
+def _read_runs(claims: Claims, directory: Path) -> dict[str, dict[str, MeasuredRun]]:
+    """Return a text's runs by preset and network."""
+    runs: dict[str, dict[str, MeasuredRun]] = defaultdict(dict)
+    for preset, network, out in _list_runs(claims, directory):
+        run = MeasuredRun(read_results(out))
+        runs[preset][network] = run
+        if run.withheld:
+            say(hints, f"{out}: {run.withheld}, after removing {out}")
     return runs
 
 
@@ -300,10 +350,3 @@ def _print(found: Answers) -> None:
         f"{found.count('cannot tell')} cannot be told; on average at most "
         f"{found.false_verdicts_max:.2f} of these verdicts are false",
     )
-
-
-def _write(place: Path, text: str) -> None:
-    try:
-        place.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise WriteError(place, f"{error.strerror}; give another --out") from error

@@ -331,6 +331,12 @@ def repetition_s(plan: Plan, sites: Sequence[RecordedSite]) -> float:
     return sum(_cells_s(plan, sites))
 
 
+def find_load_ms(plan: Plan, seconds: float) -> float:
+    """Return the mean time of a load by the estimate of a repetition (`repetition_s`)."""
+    loads = len(plan.stacks) * len(plan.sites) * len(plan.networks)
+    return 1000 * max(0.0, seconds / loads - TRIAL_OVERHEAD_S)
+
+
 def _cells_s(plan: Plan, sites: Sequence[RecordedSite]) -> list[float]:
     """Return the seconds of one block of each site and network, from the recordings' sizes."""
     return [

@@ -146,3 +146,14 @@ def test_each_link_has_its_row_of_panels_with_dots_at_its_quantiles(results, nam
 def test_what_a_run_lacks_for_its_controllers_is_told_by_networks_or_by_stacks(results):
     assert "different congestion controllers" in why_not("congestion-cdf", results)
     assert why_not("congestion-cdf", results).endswith("tcp, quic+das-2014, quic+sprout")
+
+
+def test_legend_names_the_stacks_of_all_links(results):
+    names = ("tcp", "quic+das-2014", "quic+sprout")
+    loads = with_loads(results, {name: np.arange(1.0, 21.0) for name in names})
+    rows = figure("cellular-cdf").rows(loads)
+    first = rows["link"][0]
+    some = rows.filter((pl.col("link") != first) | (pl.col("stack") == "tcp"))
+    svg = vl_convert.vegalite_to_svg(figure("cellular-cdf").chart(some, loads))
+    for name in names:
+        assert f">{name}<" in svg
