@@ -150,8 +150,8 @@ def index_page(found: Mapping[str, Numbers]) -> str:
             "",
             *_counts(found, ""),
             "",
-            "The numbers of each page are in a file of its name, `.json`; `plans/` has the plans",
-            "as TOML, and the environments of their loads.",
+            "The numbers of each page are in a file of its name, `.json`; `figures/` has what the",
+            "pages show, and `plans/` the plans as TOML and the environments of their loads.",
             "",
             *(
                 ["Verdicts that changed are in [changes.md](changes.md).", ""]

@@ -414,11 +414,14 @@ def _summarise_handshakes(handshakes: LabHandshakes) -> str:
         lacking = sorted(servers - {each.removesuffix(OVER_IPV6) for each in tried})
         without = f" ({', '.join(lacking)}: no {name})" if lacking else ""
         parts.append(f"{takes if means else name}{without}")
+    every = [times for trips in handshakes.round_trips.values() for times in trips.values()]
+    fewest = min((len(times) for times in every), default=0)
     absent = sorted({OURS, *PROGRAMS} - servers)
     beyond = f"; not installed here: {', '.join(absent)}" if absent else ""
     return (
-        f"Round trips of a full handshake in the lab over {_count(len(servers), 'server')} and "
-        f"{_count(families, 'address family')}: {', '.join(parts)}{beyond}"
+        f"Round trips of full handshakes in the lab, {fewest} or more of each, over "
+        f"{_count(len(servers), 'server')} and {_count(families, 'address family')}: "
+        f"{', '.join(parts)}{beyond}"
     )
 
 
