@@ -38,6 +38,7 @@ NARROWED = {
         "--networks",
         "das-0.3-*0,das-1-30,das-1-300,das-5-30,das-5-300,das-25-30,das-25-300,*-lte*",
         *(f"--site=synthetic:like=das2014,site={site}" for site in range(20, 500, 40)),
+        "--follow-up",
     ],
 }
 """Options of texts whose plans are too large for a budget of hours."""
