@@ -5,7 +5,7 @@ beside ours where the claims have them.
 """
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -46,7 +46,7 @@ from eyelevel.report.figures.site_gains import nine_networks, site_medians
 FOLDER = "figures"
 """The folder of figures beside a page."""
 NAMES_MAX = 6
-"""The most names of networks or data sets in a text for readers who do not see the figure."""
+"""The most names of networks or data sets in a figure's description."""
 CURVES_PX = 420
 PERCENTS = (10, 25, 50, 75, 90)
 HERE = "here"
@@ -64,7 +64,7 @@ class Drawn:
     """The text's name."""
     title: str
     alt: str
-    """What readers hear who do not see it."""
+    """Its description in words."""
     chart: JsonObject
     heads: Heads = ()
     rows: tuple[Cells, ...] = ()
@@ -486,8 +486,8 @@ def _place(name: str) -> tuple[float, float] | None:
     return network.down_mbit_s, float(network.rtt_ms_min)
 
 
-def _list(names: object) -> str:
+def _list(names: Iterable[object]) -> str:
     """Return names for a sentence, the first NAMES_MAX of them."""
-    every = [str(name) for name in names]  # type: ignore[attr-defined]
+    every = [str(name) for name in names]
     more = f" and {len(every) - NAMES_MAX} more" if len(every) > NAMES_MAX else ""
     return f"{', '.join(every[:NAMES_MAX])}{more}"

@@ -125,6 +125,10 @@ def test_differences_in_ms_are_against_the_time_of_a_load() -> None:
         Loads(plan_of(), 4, 1.0).expect_decisions([share], Scatter())
     )
     assert in_ms(200.0) != pytest.approx(in_ms(1000.0), abs=0.01)
+    residual = claim(estimator="residual_rtt", rule="equivalence", margin=0.08, number=None)
+    assert Loads(plan_of(), 4, 1.0).expect_decisions([residual], Scatter()) == pytest.approx(
+        in_ms(1000.0)
+    )
 
 
 def test_scatter_is_that_of_earlier_runs(tmp_path: Path) -> None:
