@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from eyelevel.base.errors import ConfinementError
 from eyelevel.base.lab_tables import CAPABILITIES
@@ -71,11 +72,13 @@ def confine(
     writable: Iterable[Path],
     readable: Iterable[Path] = (),
     descriptors: int = 0,
+    placed: Mapping[str, Path] = MappingProxyType({}),
 ) -> tuple[str, ...]:
     """Return `prefix`, which runs a command, extended by the confinement.
 
-    `writable` and `readable` are absolute paths outside of the system's, `descriptors` the number
-    to keep after standard error. Raises `ConfinementError`, and `LabError` without the data plane's
+    `writable` and `readable` are absolute paths outside of the system's, `placed` such paths by
+    the place at which they may be read instead, `descriptors` the number to keep after standard
+    error. Raises `ConfinementError`, and `LabError` without the data plane's
     binary.
     """
     if is_unsafe():
@@ -86,6 +89,8 @@ def confine(
     for option, paths in (("--writable", writable), ("--readable", readable)):
         for path in paths:
             options += [option, str(path)]
+    for place, path in placed.items():
+        options += ["--placed", f"{path}={place}"]
     if descriptors:
         options += ["--descriptors", str(descriptors)]
     return (*prefix, find_binary(), "confine", *options, "--")
@@ -109,7 +114,7 @@ def beside_the_system(program: str) -> tuple[Path, ...]:
     Raises `ConfinementError` if that would expose the caller's home.
     """
     folder = Path(program).resolve().parent
-    if is_unsafe() or _is_of_system(folder):
+    if is_unsafe() or is_of_system(folder):
         return ()
     if _home().resolve().is_relative_to(folder):
         raise ConfinementError(
@@ -121,7 +126,7 @@ def beside_the_system(program: str) -> tuple[Path, ...]:
 
 def path_in_view(program: str) -> str:
     """Return the program's path in the confined view, where links to other places do not exist."""
-    seen = is_unsafe() or _is_of_system(Path(program).absolute())
+    seen = is_unsafe() or is_of_system(Path(program).absolute())
     return program if seen else str(Path(program).resolve())
 
 
@@ -132,7 +137,8 @@ def _home() -> Path:
         return Path("/nonexistent")
 
 
-def _is_of_system(path: Path) -> bool:
+def is_of_system(path: Path) -> bool:
+    """Return whether every confined program may read a path."""
     return any(path.is_relative_to(known) for known in SYSTEM_FOLDERS)
 
 

@@ -66,6 +66,11 @@ def test_root_of_a_namespace_without_others_is_an_ordinary_user(as_root, monkeyp
     assert find_unprivileged_user() is None
 
 
+def test_a_path_is_seen_at_another_place(as_root, tmp_path):
+    command = confine((), [], placed={"/www": tmp_path})
+    assert command[-3:] == ("--placed", f"{tmp_path}=/www", "--")
+
+
 def test_all_of_a_folder_is_handed_over_and_no_link_is_followed(as_root, monkeypatch, tmp_path):
     given = []
     monkeypatch.setattr(os, "chown", lambda *call, **how: given.append((call, how)))

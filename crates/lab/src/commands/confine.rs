@@ -17,6 +17,9 @@ pub struct ConfineArguments {
     /// A folder, file or socket outside the system's that the command may read; repeatable
     #[arg(long, value_name = "PATH")]
     readable: Vec<PathBuf>,
+    /// A folder or file that the command may read, at another place; repeatable
+    #[arg(long, value_name = "PATH=PLACE", value_parser = parse_placed)]
+    placed: Vec<(PathBuf, PathBuf)>,
     /// The number of descriptors after standard error that the command keeps
     #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..100))]
     descriptors: u32,
@@ -31,16 +34,21 @@ pub fn run(arguments: ConfineArguments) -> Result<i32, Error> {
         Some(identity) => identity,
         None => Identity::from_caller()?,
     };
+    let placed = arguments
+        .placed
+        .iter()
+        .flat_map(|(path, place)| [path, place]);
     let paths = [&arguments.writable, &arguments.readable];
-    if let Some(path) = paths.into_iter().flatten().find(|path| !path.is_absolute()) {
+    let paths = paths
+        .into_iter()
+        .flatten()
+        .chain(placed)
+        .collect::<Vec<_>>();
+    if let Some(path) = paths.iter().find(|path| !path.is_absolute()) {
         let path = path.display();
         return Err(Error::Config(format!("the path {path} must be absolute")));
     }
-    if paths
-        .into_iter()
-        .flatten()
-        .any(|path| path.parent().is_none())
-    {
+    if paths.iter().any(|path| path.parent().is_none()) {
         return Err(Error::Config(
             "the path / is all of the machine; name folders of it".into(),
         ));
@@ -48,6 +56,7 @@ pub fn run(arguments: ConfineArguments) -> Result<i32, Error> {
     let view = View {
         writable: arguments.writable,
         readable: arguments.readable,
+        placed: arguments.placed,
     };
     Ok(confine::run(
         identity,
@@ -55,6 +64,13 @@ pub fn run(arguments: ConfineArguments) -> Result<i32, Error> {
         arguments.descriptors,
         &arguments.command,
     )?)
+}
+
+fn parse_placed(text: &str) -> Result<(PathBuf, PathBuf), String> {
+    let (path, place) = text
+        .rsplit_once('=')
+        .ok_or("it takes two paths, PATH=PLACE")?;
+    Ok((path.into(), place.into()))
 }
 
 fn parse_identity(text: &str) -> Result<Identity, String> {

@@ -86,6 +86,8 @@ pub struct View {
     pub writable: Vec<PathBuf>,
     /// Absolute paths of folders, files and sockets that it may only read, or connect to.
     pub readable: Vec<PathBuf>,
+    /// Folders and files that it may only read, each at another place: the path, then the place.
+    pub placed: Vec<(PathBuf, PathBuf)>,
 }
 
 impl View {
@@ -152,6 +154,9 @@ impl View {
             for path in paths {
                 sources.push((path.clone(), Source::open(path, attributes)?));
             }
+        }
+        for (path, place) in &self.placed {
+            sources.push((place.clone(), Source::open(path, READ_ONLY)?));
         }
         // Mounting an outer path later would cover the inner one.
         sources.sort_by_key(|(path, _)| path.components().count());
