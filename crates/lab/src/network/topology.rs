@@ -114,23 +114,35 @@ pub fn build_server(
 ) -> Result<Device, Error> {
     unshare_network()?;
     let (device, mut netlink, index) = device(ipv6)?;
-    let own = addresses(ends.server.0, ends.server.1, ipv6);
-    let peers = addresses(ends.client.0, ends.client.1, ipv6);
-    for (address, peer) in own.into_iter().zip(peers) {
-        netlink.add_address(index, address)?;
-        netlink.add_route(index, RouteDestination::Host(peer), address, &tcp.routes)?;
-    }
     let loopback = netlink.link_index("lo")?;
     let mut answered = origins.to_vec();
     answered.sort_unstable();
     answered.dedup();
-    for address in answered {
+    for &address in &answered {
         netlink.add_local_route(loopback, address)?;
+    }
+    let own = addresses(ends.server.0, ends.server.1, ipv6);
+    let peers = addresses(ends.client.0, ends.client.1, ipv6);
+    for (address, peer) in own.into_iter().zip(peers) {
+        netlink.add_address(index, address)?;
+        let source = source_address(address, &answered);
+        netlink.add_route(index, RouteDestination::Host(peer), source, &tcp.routes)?;
     }
     tcp.apply()?;
     // A third-party server listens on port 443 without the lab's privileges.
     set_sysctl("net.ipv4.ip_unprivileged_port_start", "0")?;
     Ok(device)
+}
+
+/// Returns the source of what the server's wildcard sockets send without naming an address: the only
+/// IPv4 origin, as on a machine with one address, else `own`. Third-party servers answer from it. Of
+/// IPv6 the kernel takes no source that has only a local route.
+fn source_address(own: IpAddr, origins: &[IpAddr]) -> IpAddr {
+    let mut v4 = origins.iter().filter(|each| each.is_ipv4());
+    match (v4.next(), v4.next()) {
+        (Some(&origin), None) if own.is_ipv4() => origin,
+        _ => own,
+    }
 }
 
 /// Moves the calling thread into the second client's namespace and configures it.
