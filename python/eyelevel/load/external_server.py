@@ -25,6 +25,7 @@ OUTPUT_FILE = "output.txt"
 ANSWERS = "answers.tsv"
 FIELDS = "fields.tsv"
 SITE = "recorded"
+CERTIFICATE = "certificate.pem"
 KEY = "key.pem"
 WORK = "work"
 _POLL_S = 0.01
@@ -56,7 +57,7 @@ class Place:
             "EYELEVEL_FILES": str(self.folder / SITE / "files"),
             "EYELEVEL_ANSWERS": str(self.folder / SITE / ANSWERS),
             "EYELEVEL_FIELDS": str(self.folder / SITE / FIELDS),
-            "EYELEVEL_CERTIFICATE": str(self.folder / "certificate.pem"),
+            "EYELEVEL_CERTIFICATE": str(self.folder / CERTIFICATE),
             "EYELEVEL_KEY": str(self.folder / KEY),
             "EYELEVEL_FOLDER": str(self.folder / WORK),
             "EYELEVEL_ADDRESSES": " ".join(self.addresses),
@@ -67,6 +68,15 @@ class Place:
             "HOME": str(self.folder / WORK),
             "TMPDIR": str(self.folder / WORK),
         }
+
+    @property
+    def placed(self) -> dict[str, Path]:
+        """What is where the QUIC interop runner has it: a single host's files, the certificate."""
+        files = self.folder / SITE / "files"
+        hosts = [each for each in files.iterdir() if each.is_dir()]
+        of_host = {"/www": hosts[0]} if len(hosts) == 1 else {}
+        chain = {"/certs/cert.pem": self.folder / CERTIFICATE, "/certs/priv.key": self.folder / KEY}
+        return {**of_host, **chain}
 
 
 @contextmanager
@@ -115,9 +125,10 @@ def _run_server(server: ExternalServer, place: Place, lab: Lab, stack: Stack) ->
     command, paths = _make_absolute(server.command)
     readable = (place.folder, *paths, *map(_require_path, server.paths))
     work = place.folder / WORK
+    prefix = confine(lab.external_server_prefix, [work], readable, placed=place.placed)
     with (place.folder / OUTPUT_FILE).open("wb") as output:
         process = subprocess.Popen(
-            [*confine(lab.external_server_prefix, [work], readable), *command],
+            [*prefix, *command],
             env={**place.environment, "EYELEVEL_HTTP_VERSION": stack.http_version},
             cwd=work,
             stdin=subprocess.DEVNULL,

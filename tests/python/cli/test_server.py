@@ -16,9 +16,11 @@ from eyelevel.load.servers.recipes import RECIPES
         (" ", "h2,h3", "the command is empty; write one, or a recipe"),
         ("sh x", "h2,h9", "--protocols: unknown protocol `h9`"),
         ("sh x", ",", "--protocols: it names none"),
+        ("interop", None, "starting interop: write the server's command: `interop COMMAND`"),
+        ("interop no-such-file", None, "starting `no-such-file`: there is no such program"),
     ],
 )
-def test_a_mistake_is_named_in_one_line(text: str, protocols: str, message: str) -> None:
+def test_a_mistake_is_named_in_one_line(text: str, protocols: str | None, message: str) -> None:
     with pytest.raises(PlanError, match=message.replace("`", ".")) as raised:
         _read_server(text, [], protocols, is_as_deployed=False)
     assert len(raised.value.problems) == 1
@@ -30,3 +32,20 @@ def test_a_recipe_is_printed_as_it_is(name: str) -> None:
     done = CliRunner().invoke(app, ["recipe", name])
     assert done.exit_code == 0
     assert done.stdout == RECIPES[name].file.read_text("utf-8")
+
+
+def test_what_follows_a_recipes_name_makes_it_a_command_except_for_the_interop_runners() -> None:
+    command = _read_server("sh x", [], None, is_as_deployed=False)
+    assert (command.command, command.versions) == (("sh", "x"), ("h2", "h3"))
+    interop = _read_server("interop sh x", [], None, is_as_deployed=False)
+    assert interop.command == ("/bin/sh", str(RECIPES["interop"].file), "sh", "x")
+    assert interop.versions == ("h3",)
+
+
+@pytest.mark.parametrize("command", ["compare", "check"])
+def test_page_loads_of_a_server_of_the_interop_runner_are_not_compared(command: str) -> None:
+    done = CliRunner().invoke(app, [command, "interop sh x"])
+    assert isinstance(done.exception, PlanError)
+    (problem,) = done.exception.problems
+    assert "without the recorded fields, codings and status" in problem
+    assert "use `eyelevel server bulk`" in problem and "\n" not in problem

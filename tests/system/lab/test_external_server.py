@@ -1,11 +1,7 @@
 """Servers that are not ours, each loading a shipped page where its program is installed."""
 
 import gzip
-import importlib.util
 import json
-import os
-import shutil
-import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +23,15 @@ from eyelevel.calibration.measuring.runs import (
     write_generated_page,
 )
 from eyelevel.load.external_server import with_server
+from eyelevel.load.servers.known import (
+    INTEROP,
+    PROGRAMS,
+    Start,
+    find_start,
+    interop_command,
+    parse_servers,
+)
+from eyelevel.load.servers.recipes import RECIPES
 from eyelevel.load.trial import TrialResult, run_trial
 from eyelevel.plan.file.parse import parse_plan
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
@@ -36,12 +41,11 @@ from eyelevel.run.block.attempts import RETRIES_MAX, with_retries
 from eyelevel.sites.recorded import open_site
 from eyelevel.store.packed import MESSAGES_FILE
 
-RECIPES = ROOT / "python/eyelevel/load/recipes"
 PLAN = """
 sites = ["{site}"]
 networks = ["lte"]
 stacks = [{{ name = "theirs", base = "{base}", external_server = {{ command = {command}, \
-protocols = ["h1", "h2", "h3"], paths = ["{python}"] }} }}]
+protocols = ["h1", "h2", "h3"], paths = {paths} }} }}]
 reference = "theirs"
 blocks = 1
 capture = false
@@ -54,12 +58,17 @@ def queries_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return pack_small_site(tmp_path_factory.mktemp("queries"), QUERIES, "?view=all")
 
 
-def outcome(site: Path, base: str, command: list[str]) -> dict:
-    return result(site, base, command).record
+def outcome(site: Path, base: str, start: Start) -> dict:
+    return result(site, base, start).record
 
 
-def result(site: Path, base: str, command: list[str], more: str = "") -> TrialResult:
-    text = PLAN.format(site=site, base=base, python=sys.prefix, command=json.dumps(command)) + more
+def shell(script: str) -> Start:
+    return Start(("/bin/sh", "-c", script))
+
+
+def result(site: Path, base: str, start: Start, more: str = "") -> TrialResult:
+    command, paths = json.dumps(start.command), json.dumps(start.paths)
+    text = PLAN.format(site=site, base=base, command=command, paths=paths) + more
     plan = parse_plan(text, "plan.toml")
     assert [stack.name for stack in plan.stacks] == ["theirs@external"]
     site = open_site(plan.sites[0])
@@ -67,40 +76,38 @@ def result(site: Path, base: str, command: list[str], more: str = "") -> TrialRe
     return with_retries(lambda: run_trial(trial, str(site.path.resolve())), RETRIES_MAX)
 
 
-def command_of(recipe: str, program: str) -> list[str]:
-    """A plan's `command`; skips where its program is not there."""
-    if not shutil.which(program) and not importlib.util.find_spec(program):
-        pytest.skip(f"{program} is not installed")
-    command = [str(RECIPES / recipe)]
-    return [sys.executable, *command] if recipe.endswith(".py") else command
+def start_of(recipe: str, base: str = "tcp+") -> Start:
+    """Skips where the program of the recipe is not there, or has no HTTP/3."""
+    start = find_start(PROGRAMS[recipe], RECIPES[recipe].file)
+    if start is None:
+        pytest.skip(f"{recipe} is not installed: {PROGRAMS[recipe].get}")
+    served, _ = parse_servers(recipe)
+    if base == "quic" and "quic" not in served[0].protocols:
+        pytest.skip(f"this {recipe} has no HTTP/3; {PROGRAMS[recipe].variable} may name another")
+    return start
 
 
-def nginx_has_http3() -> bool:
-    """Of the binary that the recipe starts."""
-    command = [os.environ.get("NGINX", "nginx"), "-V"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return "http_v3_module" in done.stderr
+BASES = {
+    "nginx": ("http1", "tcp+", "quic"),
+    "caddy": ("http1", "tcp+", "quic"),
+    "envoy": ("http1", "tcp+", "quic"),
+    "aioquic": ("quic",),
+    "hypercorn": ("http1", "tcp+", "quic"),
+}
+"""The stacks of each recipe, in whose place it serves."""
+EVERY = [(base, recipe) for recipe, bases in BASES.items() for base in bases]
+
+
+def test_every_recipe_of_a_program_is_tried() -> None:
+    assert set(BASES) == set(RECIPES) - {INTEROP}
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    ("base", "recipe", "program"),
-    [
-        ("http1", "nginx", "nginx"),
-        ("tcp+", "nginx", "nginx"),
-        ("quic", "nginx", "nginx"),
-        ("tcp+", "caddy", "caddy"),
-        ("quic", "caddy", "caddy"),
-        ("quic", "h3_aioquic.py", "aioquic"),
-    ],
-)
+@pytest.mark.parametrize(("base", "recipe"), EVERY)
 def test_a_recipe_answers_every_query_as_recorded(
-    base: str, recipe: str, program: str, queries_site: Path, labs: None
+    base: str, recipe: str, queries_site: Path, labs: None
 ) -> None:
-    command = command_of(recipe, program)
-    if (base, program) == ("quic", "nginx") and not nginx_has_http3():
-        pytest.skip("this nginx has no HTTP/3; NGINX may name another")
-    record = outcome(queries_site, base, command)
+    record = outcome(queries_site, base, start_of(recipe, base))
     # A busy machine starves a load; the server has served it all the same.
     assert record["outcome"] in GOOD, record["outcome_detail"]
     objects = {item["url"].removeprefix(PAGE_URL): item for item in record["objects"]}
@@ -118,18 +125,12 @@ def test_a_recipe_answers_every_query_as_recorded(
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    ("recipe", "program"), [("nginx", "nginx"), ("caddy", "caddy"), ("h3_aioquic.py", "aioquic")]
-)
+@pytest.mark.parametrize("recipe", [recipe for base, recipe in EVERY if base == "quic"])
 def test_over_http3_a_recipe_names_it_so_that_the_browser_holds_nothing_back(
-    recipe: str, program: str, tmp_path: Path, labs: None
+    recipe: str, tmp_path: Path, labs: None
 ) -> None:
-    command = command_of(recipe, program)
-    if program == "nginx" and not nginx_has_http3():
-        pytest.skip("this nginx has no HTTP/3; NGINX may name another")
-    loaded = result(
-        write_generated_page(tmp_path / "level.wacz"), "quic", command, "netlog = true\n"
-    )
+    page = write_generated_page(tmp_path / "level.wacz")
+    loaded = result(page, "quic", start_of(recipe, "quic"), "netlog = true\n")
     assert loaded.record["outcome"] in GOOD, loaded.record["outcome_detail"]
     urls = {item["url"] for item in loaded.record["objects"]}
     found = request_scheduling(read_network_log(loaded.logs["netlog.json.gz"]), urls)
@@ -163,19 +164,17 @@ def compressed_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return pack_answers(tmp_path_factory.mktemp("coded"), answers)
 
 
+IN_EVERY_RUN = [("tcp+", "nginx"), ("quic", "caddy")]
+
+
 @pytest.mark.parametrize(
-    ("base", "recipe", "program"),
-    [
-        ("tcp+", "nginx", "nginx"),
-        pytest.param("tcp+", "caddy", "caddy", marks=pytest.mark.full),
-        ("quic", "caddy", "caddy"),
-        pytest.param("quic", "h3_aioquic.py", "aioquic", marks=pytest.mark.full),
-    ],
+    ("base", "recipe"),
+    [pytest.param(*each, marks=() if each in IN_EVERY_RUN else pytest.mark.full) for each in EVERY],
 )
 def test_a_recipe_sends_bodies_status_and_fields_as_recorded(
-    base: str, recipe: str, program: str, compressed_site: Path, labs: None
+    base: str, recipe: str, compressed_site: Path, labs: None
 ) -> None:
-    loaded = result(compressed_site, base, command_of(recipe, program))
+    loaded = result(compressed_site, base, start_of(recipe, base))
     record = loaded.record
     assert record["outcome"] in GOOD, record["outcome_detail"]
     packed = json.loads(gzip.decompress(loaded.logs[MESSAGES_FILE]))["objects"]
@@ -205,12 +204,11 @@ def test_a_server_that_does_not_compress_is_not_compared(compressed_site: Path, 
         "find plain -type f | while read -r file; do "
         'if gzip -dc <"$file" >body 2>/dev/null; then cp body "$file"; fi; done; '
         'grep -vi content-encoding "$EYELEVEL_FIELDS" >fields.tsv; '
-        'export EYELEVEL_FILES="$PWD/plain" EYELEVEL_FIELDS="$PWD/fields.tsv"; exec "$0"'
+        'export EYELEVEL_FILES="$PWD/plain" EYELEVEL_FIELDS="$PWD/fields.tsv"; exec'
     )
-    command_of("nginx", "nginx")
-    record = outcome(
-        compressed_site, "tcp+", ["/bin/sh", "-c", f'{script} "$0"', str(RECIPES / "nginx")]
-    )
+    nginx = start_of("nginx")
+    command = ("/bin/sh", "-c", f'{script} "$@"', "sh", *nginx.command)
+    record = outcome(compressed_site, "tcp+", Start(command, nginx.paths))
     assert record["outcome"] == "different-page"
     assert record["outcome_detail"].startswith(
         f"the external server sent {PAGE_URL} with {len(CODED_PAGE)} bytes, ours sends "
@@ -219,7 +217,7 @@ def test_a_server_that_does_not_compress_is_not_compared(compressed_site: Path, 
 
 
 def test_a_server_that_ends_at_once_says_why(queries_site: Path, labs: None) -> None:
-    record = outcome(queries_site, "tcp+", ["/bin/sh", "-c", "echo no certificate >&2; exit 3"])
+    record = outcome(queries_site, "tcp+", shell("echo no certificate >&2; exit 3"))
     assert record["outcome"] == "lab-failed"
     assert "ended by itself; it said: no certificate; correct" in record["outcome_detail"]
 
@@ -236,7 +234,7 @@ def test_a_server_sees_the_system_its_folder_and_what_is_named(
         "touch /usr/changed 2>&1; touch own && echo writable; "
         'head -c 10 "$EYELEVEL_KEY"; [ "$PWD" = "$EYELEVEL_FOLDER" ] && echo; exit 3'
     )
-    record = outcome(queries_site, "tcp+", ["/bin/sh", "-c", script])
+    record = outcome(queries_site, "tcp+", shell(script))
     said = record["outcome_detail"].split("it said: ")[1]
     assert said == (
         f"1000 cat: {secret}: No such file or directory hidden "
@@ -246,16 +244,38 @@ def test_a_server_sees_the_system_its_folder_and_what_is_named(
     )
 
 
+def test_files_and_certificate_are_also_where_the_interop_runner_has_them(
+    queries_site: Path, labs: None
+) -> None:
+    script = (
+        'cmp /certs/cert.pem "$EYELEVEL_CERTIFICATE"; cmp /certs/priv.key "$EYELEVEL_KEY"; '
+        'diff -r /www "$EYELEVEL_FILES/small.example"; ls "$EYELEVEL_FILES" | wc -l; '
+        "touch /www/changed 2>&1; touch /certs/changed 2>&1; exit 3"
+    )
+    said = outcome(queries_site, "tcp+", shell(script))["outcome_detail"].split("it said: ")[1]
+    assert said == (
+        "1 touch: cannot touch '/www/changed': Read-only file system "
+        "touch: cannot touch '/certs/changed': Read-only file system; correct its command"
+    )
+
+
+def test_a_server_of_the_interop_runner_sends_bodies(labs: None) -> None:
+    python = start_of("aioquic")
+    endpoint = str(ROOT / "tests/helpers/interop_endpoint.py")
+    command = interop_command([python.command[0], endpoint])
+    server = ExternalServer(command, ("h3",), python.paths)
+    try_transfer(with_server(STACKS_BY_NAME["quic"], "theirs", server))
+
+
 def test_a_path_that_is_not_there_is_named(queries_site: Path, labs: None) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "prefix", "/nowhere/at/all")
-        record = outcome(queries_site, "tcp+", ["/bin/sh", "-c", "exit 3"])
+    start = Start(("/bin/sh", "-c", "exit 3"), ("/nowhere/at/all",))
+    record = outcome(queries_site, "tcp+", start)
     assert record["outcome"] == "lab-failed"
     assert "showing /nowhere/at/all to an external server" in record["outcome_detail"]
 
 
 def test_a_program_outside_of_the_system_wants_its_path(queries_site: Path, labs: None) -> None:
-    record = outcome(queries_site, "tcp+", [str(Path(sys.executable).with_name("nobody"))])
+    record = outcome(queries_site, "tcp+", Start((str(Path(sys.executable).with_name("nobody")),)))
     assert "cannot run" in record["outcome_detail"]
     assert "`paths`" in record["outcome_detail"]
 
@@ -270,7 +290,8 @@ def test_the_levels_transfers_are_the_external_servers(labs: None) -> None:
 @pytest.mark.full
 def test_the_path_shows_the_traits_of_caddy(tmp_path: Path, labs: None) -> None:
     """Its first packets have 1,280 bytes, and an urgent response does not wait for the others."""
-    server = ExternalServer(command=tuple(command_of("caddy", "caddy")), protocols=("h3",))
+    start = start_of("caddy", "quic")
+    server = ExternalServer(start.command, ("h3",), start.paths)
     caddy = with_server(STACKS_BY_NAME["quic"], "caddy", server)
     bulk, late = (SCENARIOS_BY_NAME[name] for name in ("bulk on far", "late on slow"))
     recordings = Recordings.write(tmp_path, {bulk.body_bytes, late.body_bytes})

@@ -397,9 +397,14 @@ def servers(
         typer.Option(
             metavar="NAME=COMMAND",
             help="Also compare this server, which COMMAND starts as in docs/guides/"
-            "external-server.md; may be given again.",
+            "external-server.md (`NAME=interop COMMAND` as the QUIC interop runner does); may be "
+            "given again.",
         ),
     ] = [],  # noqa: B006 (typer copies it)
+    path: Annotated[
+        list[str],
+        typer.Option(help="A file or folder that these commands may read; may be given again."),
+    ] = [],  # noqa: B006
     protocols: Annotated[
         str | None,
         typer.Option(help="Only these of `tls1.2,tls1.3,quic`."),
@@ -431,7 +436,7 @@ def servers(
     resume: Annotated[bool, typer.Option(help="Continue --out where it stopped.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
-    """Compare the handshakes of server libraries: nginx, Caddy, s_server, aioquic and ours.
+    """Compare the handshakes of server libraries: nginx, Caddy, Envoy, aioquic, ours and others.
 
     In each block every server is started once, confined in a new lab, over the same emulated
     path and with certificates made in the same way, and is probed with a resumed and a full
@@ -439,7 +444,7 @@ def servers(
     """
     kept = Kept(out, resume)
     conditions = Conditions(chain, key_exchange, tuple(lose), tuple(lose_up))
-    handshakes = Handshakes(list_, server, protocols, conditions)
+    handshakes = Handshakes(list_, server, protocols, conditions, paths=tuple(path))
     config = {**HANDSHAKES, "seed": seed}
     comparison = put_side_by_side(handshakes, words, config, blocks, kept)
     if as_json:

@@ -84,6 +84,8 @@ class Handshakes:
     conditions: Conditions
     address: str = ADDRESSES["v4"]
     """The address of all servers."""
+    paths: tuple[str, ...] = ()
+    """What the commands read beside the system."""
 
     def find_served(self) -> tuple[list[Served], dict[str, str]]:
         """Return the servers that are installed here, and how to install the others.
@@ -95,7 +97,7 @@ class Handshakes:
             hints.print(
                 f"{name} is not installed and is left out:  {get}", markup=False, soft_wrap=True
             )
-        found += map(parse_command, self.commands)
+        found += (replace(parse_command(each), paths=self.paths) for each in self.commands)
         if not found:
             raise ProbeError(
                 f"{excerpt(self.servers)}: no server is named that is installed here; "

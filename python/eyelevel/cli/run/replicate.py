@@ -168,7 +168,7 @@ def _probe_absent(claims: Claims, file: Path) -> None:
     config, kept = {**HANDSHAKES, "seed": SEED}, Kept(draft, resume=False)
     for family, address in ADDRESSES.items():
         say(hints, f"handshakes of {', '.join(names)} over {RTT} and IP{family}:")
-        handshakes = Handshakes(",".join(names), (), None, AS_THEY_COME, address)
+        handshakes = Handshakes(",".join(names), (), None, AS_THEY_COME, address=address)
         put_side_by_side(handshakes, NetworkWords(rtt=RTT), config, HANDSHAKE_BLOCKS, kept)
     draft.replace(file)
 

@@ -33,6 +33,7 @@ from eyelevel.cli.run.ask import conclude, run_question
 from eyelevel.cli.run.plan import open_pages
 from eyelevel.cli.validate.commands import show_level_progress
 from eyelevel.load.quiet_host import WAIT_S_MAX
+from eyelevel.load.servers.known import INTEROP, Start
 from eyelevel.load.servers.recipes import RECIPES, check_program, get_recipe
 from eyelevel.load.traces import read_stages, read_trace_file
 from eyelevel.load.trial import run_trial
@@ -74,10 +75,18 @@ CHECKED = tuple(
 )
 EXIT_FAULTS = 1
 ServerArgument = Annotated[
-    str, typer.Argument(help=f"A server's command, or a recipe: {', '.join(RECIPES)}.")
+    str,
+    typer.Argument(
+        help=f"A server's command, or a recipe: {', '.join(RECIPES)}; {INTEROP} with the command "
+        "of a server for the QUIC interop runner behind it."
+    ),
 ]
 ProtocolsOption = Annotated[
-    str, typer.Option(help="The server's protocols, separated by a comma; the others are left out.")
+    str | None,
+    typer.Option(
+        help="The server's protocols, separated by a comma; the others are left out. By default "
+        f"those of the recipe, or {PROTOCOLS}."
+    ),
 ]
 PathsOption = Annotated[
     list[str] | None, typer.Option(help="A file or folder that the command may read; repeatable.")
@@ -91,7 +100,7 @@ def compare_server(
         list[str] | None, typer.Option(help=f"A recorded site; repeatable; {SITE} by default.")
     ] = None,
     networks: Annotated[str, typer.Option(help="Networks, separated by commas.")] = NETWORKS,
-    protocols: ProtocolsOption = PROTOCOLS,
+    protocols: ProtocolsOption = None,
     path: PathsOption = None,
     as_deployed: Annotated[
         bool,
@@ -117,6 +126,7 @@ def compare_server(
     each site once: a server that does not send what was recorded is not compared. Exits with 3 if
     a comparison has no verdict.
     """
+    _refuse_interop(server)
     asked = _read_server(server, path or [], protocols, is_as_deployed=as_deployed)
     sites = site or [SITE]
     names = [name.strip() for name in networks.split(",") if name.strip()]
@@ -137,7 +147,7 @@ def compare_server(
 @app.command("check")
 def check_server(
     server: ServerArgument,
-    protocols: ProtocolsOption = PROTOCOLS,
+    protocols: ProtocolsOption = None,
     path: PathsOption = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Measure again, even what is kept.")
@@ -151,6 +161,7 @@ def check_server(
     cost of a fault is that of the same fault in our own servers. Exits 1 if something is broken or
     costs pages time.
     """
+    _refuse_interop(server)
     asked, stacks = _read_stacks(server, path, protocols)
     by_name = {stack.name: stack for stack in stacks}
     findings: list[Finding] = []
@@ -193,7 +204,7 @@ def check_server(
 @app.command("bulk")
 def download_from_server(
     server: ServerArgument,
-    protocols: ProtocolsOption = PROTOCOLS,
+    protocols: ProtocolsOption = None,
     path: PathsOption = None,
     bytes_max: Annotated[
         int, typer.Option(min=min(SIZES), help="The largest download; smaller ones have a tenth.")
@@ -268,19 +279,9 @@ def _print_answer(summary: Summary) -> None:
 
 
 def _read_server(
-    text: str, paths: list[str], protocols: str, *, is_as_deployed: bool
+    text: str, paths: list[str], protocols: str | None, *, is_as_deployed: bool
 ) -> ComparedServer:
-    """Return the server of a recipe's name or a command. Raises PlanError."""
-    versions = [word.strip() for word in protocols.split(",") if word.strip()]
-    for word in versions:
-        if word not in VERSIONS:
-            raise PlanError([f"--protocols: {unknown('protocol', word, VERSIONS)}"])
-    if not versions:
-        raise PlanError(["--protocols: it names none; write h2, h3 or both: `h2,h3`"])
-    chosen = tuple(version for version in VERSIONS if version in versions)
-    if text in RECIPES:
-        found = get_recipe(text)
-        return ComparedServer(text, found.command, (*found.paths, *paths), chosen, is_as_deployed)
+    """Return the server of a recipe's name or a command. Raises PlanError and ProbeError."""
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:
@@ -289,12 +290,41 @@ def _read_server(
         ) from error
     if not words:
         raise PlanError([f"the command is empty; write one, or a recipe ({', '.join(RECIPES)})"])
-    check_program(words[0])
-    return ComparedServer(name_of_command(words), words, tuple(paths), chosen, is_as_deployed)
+    # The name of another program with options is a command.
+    recipe = RECIPES.get(words[0]) if len(words) == 1 or words[0] == INTEROP else None
+    if protocols is None:
+        protocols = ",".join(recipe.versions if recipe else VERSIONS)
+    versions = [word.strip() for word in protocols.split(",") if word.strip()]
+    for word in versions:
+        if word not in VERSIONS:
+            raise PlanError([f"--protocols: {unknown('protocol', word, VERSIONS)}"])
+    if not versions:
+        raise PlanError(["--protocols: it names none; write h2, h3 or both: `h2,h3`"])
+    chosen = tuple(version for version in VERSIONS if version in versions)
+    if recipe:
+        start = get_recipe(words[0], words[1:])
+    else:
+        check_program(words[0])
+        start = Start(words)
+    all_paths = (*start.paths, *paths)
+    return ComparedServer(name_of_command(words), start.command, all_paths, chosen, is_as_deployed)
+
+
+def _refuse_interop(server: str) -> None:
+    """Raise PlanError for a server whose page loads cannot be compared."""
+    if server.split()[:1] == [INTEROP]:
+        raise PlanError(
+            [
+                f"comparing page loads of `{server}`: a server for the QUIC interop runner sends "
+                "files without the recorded fields, codings and status, so its pages are others; "
+                f'use `eyelevel server bulk` or `eyelevel probe servers --server "NAME={INTEROP} '
+                'COMMAND"`'
+            ]
+        )
 
 
 def _read_stacks(
-    server: str, paths: list[str] | None, protocols: str
+    server: str, paths: list[str] | None, protocols: str | None
 ) -> tuple[ComparedServer, list[Stack]]:
     """Return a server and its stacks, after the level ones, as the level measures them."""
     compared = _read_server(server, paths or [], protocols, is_as_deployed=False)

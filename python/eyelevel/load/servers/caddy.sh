@@ -14,4 +14,4 @@ https:// {
 }
 END
 export HOME="$EYELEVEL_FOLDER"
-exec caddy run --config "$EYELEVEL_FOLDER/Caddyfile" --adapter caddyfile
+exec "${CADDY:-caddy}" run --config "$EYELEVEL_FOLDER/Caddyfile" --adapter caddyfile

