@@ -29,6 +29,7 @@ from eyelevel.calibration.level.rows import Effect, Run
 from eyelevel.calibration.validation.stacks import build
 from eyelevel.lab.binary import run_tool
 from eyelevel.lab.confinement import is_unsafe
+from eyelevel.load.servers.recipes import find_recipe_version
 from eyelevel.plan.stacks import Stack
 from eyelevel.store.disk import write_whole
 
@@ -63,7 +64,7 @@ class RunCache:
 
     def __init__(self, stacks: tuple[Stack, Stack]) -> None:
         """`stacks`: only their settings identify them, not the names of stacks and presets."""
-        settings = [stack.settings() for stack in stacks]
+        settings = [_settings(stack) for stack in stacks]
         self._turned = _digest(settings[0]) > _digest(settings[1])
         determined = {
             "cache": CACHE_VERSION,
@@ -133,6 +134,13 @@ class RunCache:
             for aspect, moved in found.items()
         }
         write_whole(self._effects, json.dumps(document).encode())
+
+
+def _settings(stack: Stack) -> JsonMapping:
+    """Return a stack's settings, and the version of the program that a recipe starts."""
+    server = stack.external_server
+    version = find_recipe_version(server.command) if server else None
+    return {**stack.settings(), **({"program": version} if version else {})}
 
 
 def browser_version() -> str:

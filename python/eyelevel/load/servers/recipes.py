@@ -12,6 +12,7 @@ from eyelevel.load.servers.known import (
     RECIPES_FOLDER,
     Start,
     find_start,
+    find_version,
     interop_command,
 )
 from eyelevel.plan.stacks import HttpVersion
@@ -53,6 +54,14 @@ def get_recipe(name: str, words: Sequence[str] = ()) -> Start:
     if start is None:
         raise PlanError([f"starting {name}: it is not installed; get it with `{program.get}`"])
     return start
+
+
+def find_recipe_version(command: Sequence[str]) -> str | None:
+    """Return the version of the program whose recipe a command starts; None for other commands."""
+    for name, program in PROGRAMS.items():
+        if name in RECIPES and str(RECIPES[name].file) in command:
+            return find_version(program)
+    return None
 
 
 def check_program(word: str) -> None:
