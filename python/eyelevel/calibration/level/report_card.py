@@ -321,12 +321,12 @@ def _finding_lines(finding: Finding) -> list[str]:
     version = VERSION_NAMES[finding.version]
     lines = [f"  {version}, {finding.aspect} ({finding.network}): {server}; level {level}"]
     if finding.grade not in ("recommended", "unknown") and finding.difference.determined:
-        lines[0] += f"; difference {_format_interval(finding.difference, finding.unit)}"
+        lines[0] += f"; difference {format_interval(finding.difference, finding.unit)}"
     if finding.cost:
         cost = finding.cost
         lines.append(
             f"      {cost.fault}, planted in our own stack, costs "
-            f"{_format_interval(cost.ms, 'ms')} of {cost.metric} on {cost.site} over "
+            f"{format_interval(cost.ms, 'ms')} of {cost.metric} on {cost.site} over "
             f"{cost.network}"
         )
     if finding.consequence_of:
@@ -336,7 +336,8 @@ def _finding_lines(finding: Finding) -> list[str]:
     return lines
 
 
-def _format_interval(found: Estimate, unit: str) -> str:
+def format_interval(found: Estimate, unit: str) -> str:
+    """Return a determined estimate with its interval and unit, as text."""
     numbers = [each for each in (found.value, found.low, found.high) if each is not None]
     digits = digits_of(numbers, unit)
     value, low, high = (format_number(each, unit, digits, signed=True) for each in numbers)
