@@ -112,3 +112,12 @@ def test_aioquic() -> None:
     }
     assert all(row["resumed"] and row["early_data_accepted"] for row in early.values()), early
     assert [row["retries"] for row in retried.values()] == [1, 1]
+
+
+@pytest.mark.parametrize("protocol", ["tls1.2", "tls1.3", "quic"])
+@pytest.mark.parametrize("name", ["envoy", "hypercorn"])
+def test_a_recipe_for_pages_answers_handshakes(name: str, protocol: str) -> None:
+    with lab_of(named(name), protocol) as place:
+        row = probed(place, [protocol])[protocol]
+    version = "h3" if protocol == "quic" else "h2"
+    assert (row["failure"], row["http_status"], row["http_version"]) == (None, 200, version), row
