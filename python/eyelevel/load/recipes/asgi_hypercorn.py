@@ -5,8 +5,9 @@ Needs `pip install 'hypercorn[h3]'` in its Python.
 
 import asyncio
 import os
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from hypercorn.asyncio import serve
 from hypercorn.config import Config
@@ -16,6 +17,16 @@ VERSION = os.environ["EYELEVEL_HTTP_VERSION"]
 
 Fields = list[tuple[bytes, bytes]]
 Answer = tuple[int, Fields, Path]
+Message = dict[str, object]
+
+
+class Scope(TypedDict):
+    """What is used of a request."""
+
+    type: str
+    headers: Fields
+    raw_path: bytes
+    query_string: bytes
 
 
 def answers() -> dict[str, Answer]:
@@ -37,12 +48,12 @@ def answers() -> dict[str, Answer]:
 ANSWERS = answers()
 
 
-async def site(scope: Any, _receive: Any, send: Any) -> None:
+async def site(scope: Scope, _receive: object, send: Callable[[Message], Awaitable[None]]) -> None:
     """Answer a request with its file."""
     if scope["type"] != "http":
         return
     host = dict(scope["headers"]).get(b"host", b"").decode().split(":")[0]
-    path, query = (scope[name].decode() for name in ("raw_path", "query_string"))
+    path, query = scope["raw_path"].decode(), scope["query_string"].decode()
     found = ANSWERS.get(f"{host}{path}?{query}" if query else host + path)
     found = found or ANSWERS.get(host + path)
     status, fields, file = found or (404, [(b"content-length", b"0")], None)
