@@ -2,9 +2,9 @@
 
 Needs root and a quiet machine, five minutes a server; without names it measures all that are there.
 `eyelevel server check` measures each anew; `--continue` adds runs to those of the last time, of the
-same version. The aspects are the rows of
-`benchmarks/results/level/report-cards.csv`, and these the tables of `docs/reference/servers.md`. A
-card with more unknown aspects than others is printed and not kept: the machine was disturbed.
+same version. The aspects are the rows of `benchmarks/results/level/report-cards.csv`, and these the
+tables of a page beside docs/reference/level.md, which its index has to name once. A card with more
+unknown aspects than others is printed and not kept: the machine was disturbed.
 """
 
 import csv
@@ -27,7 +27,7 @@ from eyelevel.load.servers.recipes import RECIPES
 from scripts.arguments import ROOT
 
 TABLE = ROOT / "benchmarks/results/level/report-cards.csv"
-PAGE = ROOT / "docs/reference/servers.md"
+PAGE = ROOT / "docs/reference" / "servers.md"
 UNKNOWN = "unknown"
 INTRODUCTION = """\
 # Servers

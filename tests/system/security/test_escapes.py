@@ -201,8 +201,12 @@ def test_copies_of_the_users_tell_nothing():
     assert run_confined(script) == ""
 
 
-def test_all_of_the_machine_is_no_path_to_show():
-    command = [find_binary(), "confine", "--user", "1:1", "--readable", "/", "--", "true"]
+@pytest.mark.parametrize(
+    ("option", "path"),
+    [("--readable", "/"), ("--placed", "/=/www"), ("--placed", "/usr=/")],
+)
+def test_all_of_the_machine_is_no_path_to_show(option: str, path: str):
+    command = [find_binary(), "confine", "--user", "1:1", option, path, "--", "true"]
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False
     )
