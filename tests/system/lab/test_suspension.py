@@ -4,7 +4,6 @@ import json
 import select
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,10 +13,11 @@ import pytest
 from loads import COMMAND
 from needed_browser import needs
 from own_cgroup import new_cgroup
-from repository import ROOT
 from suspend import OF_CHROMIUM, SUSPEND_S, loading_lab, main_process, of_kind, suspend
 from timeouts import TEST_TIMEOUT_S
 
+from eyelevel.load.servers.known import PROGRAMS, find_start
+from eyelevel.load.servers.recipes import RECIPES
 from eyelevel.store.directory import iterate_trials
 
 SITE = "synthetic:objects=8,object_bytes=20000,origins=2"
@@ -28,7 +28,7 @@ PLAN = """
 sites = ["{site}"]
 networks = ["3gslow"]
 stacks = [{{ name = "theirs", base = "quic", external_server = {{ command = {command}, \
-protocols = ["h3"], paths = ["{python}"] }} }}]
+protocols = ["h3"], paths = {paths} }} }}]
 reference = "theirs"
 blocks = 1
 capture = false
@@ -95,15 +95,17 @@ def test_each_process_of_a_load_in_firefox_is_noticed_and_its_screen(tmp_path: P
 
 
 def test_somebody_elses_server_is_noticed(tmp_path: Path) -> None:
-    pytest.importorskip("aioquic")
+    start = find_start(PROGRAMS["aioquic"], RECIPES["aioquic"].file)
+    if start is None:
+        pytest.skip("aioquic is not installed: pip install -r requirements-dev.lock")
     plan, out = tmp_path / "plan.toml", tmp_path / "out"
-    command = json.dumps([sys.executable, str(ROOT / "python/eyelevel/load/recipes/h3_aioquic.py")])
-    plan.write_text(PLAN.format(site=SITE, command=command, python=sys.prefix))
+    command, paths = json.dumps(start.command), json.dumps(start.paths)
+    plan.write_text(PLAN.format(site=SITE, command=command, paths=paths))
     with loading("run", str(plan), "--out", str(out), "--retries", "0") as process:
         loading_lab(process.pid)
         suspend(of_kind(process.pid, "h3_aioquic.py"))
         record = judged(process, out)
-    assert [name.split()[0] for name in suspensions(record)] == [Path(sys.executable).name]
+    assert [name.split()[0] for name in suspensions(record)] == [Path(start.command[0]).name]
 
 
 @pytest.fixture

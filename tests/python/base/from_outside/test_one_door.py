@@ -66,6 +66,7 @@ ELSEWHERE = {
     "load/external_server.py": "the kernel's tables, and a server's last words",
     "load/host.py": KERNEL,
     "load/live_build.py": KERNEL,
+    "load/recipes/asgi_hypercorn.py": "a server of its own process: it reads what our export wrote",
     "load/recipes/h3_aioquic.py": "a server of its own process, which reads what our export wrote",
     "load/recorded_answers.py": OURS,
     "cli/server/commands.py": "it is a part of this package",

@@ -19,6 +19,12 @@ from eyelevel.load.servers.known import (
 from eyelevel.load.servers.visits import in_order
 
 
+@pytest.fixture(autouse=True)
+def without_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for program in PROGRAMS.values():
+        monkeypatch.delenv(program.variable, raising=False)
+
+
 def test_ours_may_be_there_twice_and_behind_a_longer_path() -> None:
     served, missing = parse_servers("ours, ours,ours+5ms,ours+0.5ms")
     assert [each.name for each in served] == ["ours", "ours (2)", "ours+5ms", "ours+0.5ms"]
