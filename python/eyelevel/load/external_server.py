@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +20,6 @@ LISTEN_TIMEOUT_S = 10.0
 END_TIMEOUT_S = 2.0
 ERROR_BYTES_MAX = 2000
 PORT = 443
-IPV6_NONLOCAL_BIND = "/proc/sys/net/ipv6/ip_nonlocal_bind"
 OUTPUT_FILE = "output.txt"
 ANSWERS = "answers.tsv"
 FIELDS = "fields.tsv"
@@ -99,24 +98,12 @@ def start_served_lab(stack: Stack, archive: str, config: LabConfig) -> Iterator[
         run_tool(export, prints_json=False)
         lab = left.enter_context(Lab(replace(config, certificates=str(folder))))
         addresses = dict.fromkeys(origin["address"] for origin in lab.ready.origins)
-        _allow_binding(lab, addresses)
         place = Place(folder, tuple(addresses))
         # Whatever our umask is, the server must be able to read all of it, and others not the key.
         hand_over(place.folder)
         running = _run_server(stack.external_server, place, lab, stack)
         lab.external_server_pid = left.enter_context(running)
         yield lab
-
-
-def _allow_binding(lab: Lab, addresses: Iterable[str]) -> None:
-    """Let the server bind to its IPv6 addresses, for which the namespace has a route alone.
-
-    Over IPv4 the kernel lets it do so anyway. Where the setting is refused, the server's own
-    message says what it could not bind to.
-    """
-    if any(":" in address for address in addresses):
-        write = ["sh", "-c", f"echo 1 >{IPV6_NONLOCAL_BIND}"]
-        subprocess.run([*lab.server_command_prefix, *write], check=False, capture_output=True)
 
 
 @contextmanager

@@ -131,6 +131,10 @@ pub fn build_server(
     tcp.apply()?;
     // A third-party server listens on port 443 without the lab's privileges.
     set_sysctl("net.ipv4.ip_unprivileged_port_start", "0")?;
+    if ipv6 {
+        // It may bind to an address of IPv4 for which there is only a local route; so over IPv6.
+        set_sysctl("net.ipv6.ip_nonlocal_bind", "1")?;
+    }
     Ok(device)
 }
 
