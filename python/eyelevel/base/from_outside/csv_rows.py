@@ -3,15 +3,18 @@
 import codecs
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from eyelevel.base.from_outside.cell_numbers import is_written_number
 from eyelevel.base.from_outside.source import Source
 from eyelevel.base.from_outside.words import excerpt
 
 SEPARATORS = ";\t,"
 """Separators that are searched for in a row, in this order."""
 _STATED = re.compile(r'"?sep=(.?)"?', re.IGNORECASE)
+_UNIT_APART = re.compile(r"[ \t]+(?=[(\[])")
+_HEADING_LENGTH_MAX = 4096
 _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -69,8 +72,9 @@ def separator_of(line: str) -> str:
 def csv_rows(text: str, source: Source) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and cells of each line that is neither empty nor a `#` comment.
 
-    The first such line determines the separator: semicolon, tab or comma, or Excel's `sep=`. Raises
-    the source's error for a line that is not CSV.
+    The first such line determines the separator: semicolon, tab or comma, or Excel's `sep=`. If it
+    has numbers, the comment above it may be the heading. Raises the source's error for a line that
+    is not CSV.
     """
     for number, cells, _ in _rows(text, source):
         yield number, cells
@@ -80,6 +84,35 @@ def read_table(text: str, source: Source) -> Table:
     """Read all rows of a small table. Raises the source's error as `csv_rows` does."""
     found = list(_rows(text, source))
     return Table(found[0][2] if found else ",", [(str(line), cells) for line, cells, _ in found])
+
+
+def commented_heading(comment: str, cells: Sequence[str]) -> list[str]:
+    """Return the heading that the comment above a first row with these cells holds; [] if none.
+
+    numpy, gnuplot and R write headings so. Their names are separated as in tables or by blanks.
+    """
+    text = comment.lstrip("\ufeff").strip().lstrip("#").strip()
+    if len(text) > _HEADING_LENGTH_MAX or "\r" in text or not any(map(is_written_number, cells)):
+        return []
+    ways = [next(csv.reader([text], delimiter=sign)) for sign in SEPARATORS if sign in text]
+    ways += [re.split(r"[ \t]{2,}", text), _UNIT_APART.sub("", text).split()]
+    found = next((way for way in ways if len(way) == len(cells) > 1), [])
+    return [] if any(map(is_written_number, found)) else [name.strip() for name in found]
+
+
+def comment_above(content: bytes) -> tuple[int, str]:
+    """Return the last comment above the first row, with its line number; (0, "") if none."""
+    number, found, start = 0, (0, ""), 0
+    while start < len(content):
+        end = content.find(b"\n", start)
+        line = content[start : end if end >= 0 else len(content)].strip()
+        number += 1
+        if line and not line.startswith(b"#"):
+            break
+        if line:
+            found = number, line.decode("utf-8", "replace")
+        start = end + 1 if end >= 0 else len(content)
+    return found
 
 
 def refuse_long_rows(table: Table, source: Source) -> None:
@@ -96,16 +129,23 @@ def refuse_long_rows(table: Table, source: Source) -> None:
 
 
 def _rows(text: str, source: Source) -> Iterator[tuple[int, list[str], str]]:
-    separator = ""
+    separator, is_first = "", True
+    comment = 0, ""
     for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip() or line.lstrip().startswith("#"):
+        if is_comment := line.lstrip().startswith("#"):
+            comment = number, line
+        if not line.strip() or is_comment:
             continue
         if not separator:
             separator = read_separator(line, number, source) or ""
             if separator:
                 continue
             separator = separator_of(line)
-        yield number, csv_cells(line, separator, number, source), separator
+        cells = csv_cells(line, separator, number, source)
+        if is_first and (heading := commented_heading(comment[1], cells)):
+            yield comment[0], heading, separator
+        is_first = False
+        yield number, cells, separator
 
 
 def refuse_cr(line: str, number: int, source: Source) -> None:

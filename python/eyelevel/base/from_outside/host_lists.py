@@ -9,7 +9,7 @@ list.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from urllib.parse import quote
 
@@ -22,11 +22,13 @@ from eyelevel.base.from_outside.source import Source
 from eyelevel.base.from_outside.words import excerpt
 
 COLUMNS = (
-    *("domain", "root domain", "origin", "hostname", "host", "url", "name", "site", "website"),
-    "page",
+    *("domain", "root domain", "origin", "hostname", "host", "fqdn", "domain name", "host name"),
+    *("url", "website url", "name", "site", "website", "page", "ip", "ip address", "saddr"),
 )
-"""Headings of a column of hosts; the first one in this order that a list has counts."""
-_ALONE = ("domain", "origin", "hostname", "url")
+"""Headings of a column of hosts; the first one in this order that a list has counts. `saddr` is
+ZMap's. An underscore or a hyphen may stand for a blank.
+"""
+_ALONE = ("domain", "origin", "hostname", "url", "fqdn", "saddr")
 """Words that are a heading even without a second column. A host may be called `site`, so the
 other words count alone only if the next line has a dot or a colon.
 """
@@ -40,6 +42,9 @@ _SCHEME = re.compile(r"https?://", re.IGNORECASE)
 _WITHOUT_PORT = re.compile(r"\[[^\]]*\]|[^][/?:]+")
 _PORT = re.compile(r"(.*):(\d{1,5})", re.DOTALL)
 _RANK = re.compile(r"\d[\d.]*", re.ASCII)
+_RANK_BEFORE = re.compile(r"\d+(?:\.0*)?", re.ASCII)
+"""A rank before a host, which is no address; pandas writes a column with gaps as `1.0`."""
+_RANGE = re.compile(r"/\d{1,3}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,8 @@ def parse_host(text: str) -> Host:
     if any(c.isspace() or ord(c) < 32 for c in rest):
         raise ValueError("a blank or a control character is in it")
     name, port = _name_and_port(authority)
+    if scheme is None and _RANGE.fullmatch(path) and _is_address(name):
+        raise ValueError("a range of addresses; write each of them, or its URL")
     path = "".join(c if c.isascii() else quote(c) for c in path)
     return Host(name, port, path if path.startswith("/") else f"/{path}")
 
@@ -135,7 +142,7 @@ def _rows(
                 continue
         if columns.take_heading(text, number, source):
             continue
-        if columns.is_first_row() and text.strip('" ').lower() in COLUMNS:
+        if columns.is_first_row() and _heading_word(text.strip('" ')) in COLUMNS:
             held = number, text
             continue
         if held is not None and not re.search(r"[.:]", text):
@@ -167,8 +174,8 @@ class _Columns:
         is_first, self._is_new = self._is_new, False
         # A line with a CR is not a heading: it is left out like a row, and the others are read.
         for separator in self._separators if is_first and "\r" not in text else "":
-            cells = [cell.lower() for cell in csv_cells(text, separator, number, source)]
-            known = COLUMNS if len(cells) > 1 else _ALONE
+            cells = [_heading_word(cell) for cell in csv_cells(text, separator, number, source)]
+            known = COLUMNS if len(cells) > 1 or " " in cells[0] else _ALONE
             named = next((name for name in known if name in cells), None)
             if named is not None and not any(_RANK.fullmatch(cell) for cell in cells):
                 self._separators, self._at = separator, cells.index(named)
@@ -186,8 +193,9 @@ class _Columns:
             if self._at is not None:
                 return self._with_port(cells)
             first, *others = cells
-            if others and first.isascii() and first.isdecimal():
-                return others[0]
+            if others and _RANK_BEFORE.fullmatch(first):
+                hosts = (cell for cell in others if not _RANK_BEFORE.fullmatch(cell))
+                return next(hosts, others[0])
             # A comma may be part of a path; an origin has none.
             is_origin = re.fullmatch(r"[^/]*/?", _SCHEME.sub("", first))
             if is_origin and all(_RANK.fullmatch(cell) for cell in others if cell):
@@ -203,7 +211,21 @@ class _Columns:
         return f"{host}:{port}" if port and _WITHOUT_PORT.fullmatch(host) else host
 
 
+def _heading_word(cell: str) -> str:
+    return re.sub(r"[ _-]+", " ", cell.lower())
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
 def _name_and_port(authority: str) -> tuple[str, int | None]:
+    if "%" in authority and ":" in authority:
+        raise ValueError("an address with a zone, which only one machine knows")
     try:
         return str(IPv6Address(authority)), None
     except ValueError:
@@ -217,7 +239,7 @@ def _name_and_port(authority: str) -> tuple[str, int | None]:
             raise ValueError("an address has no closing bracket")
         return str(IPv6Address(text[1:-1])), port
     name = name_in_dns(text).removesuffix(".")
-    if not NAME.fullmatch(name):
+    if not NAME.fullmatch(name) or name.endswith("."):
         raise ValueError("no such name can stand in DNS")
     if name.rpartition(".")[2].isdecimal():
         # Like browsers: a name that ends in a number must be an IPv4 address.

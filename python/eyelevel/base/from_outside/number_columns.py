@@ -17,6 +17,7 @@ from eyelevel.base.from_outside.words import excerpt
 
 _PIECE = 4 << 20
 _NEWLINE = 10
+_BLANK_LINE = re.compile(rb"\n[ \t]+(?:\n|\Z)")
 _REMEDY = "write a number in each row, or leave the row out"
 _DATE = re.compile(rb"\d{4}\D\d\d?\D\d|\d+:\d\d")
 _TIME_REMEDY = "write times as numbers, such as seconds since the first row"
@@ -51,7 +52,8 @@ def first_line(text: bytes, is_right: Callable[[bytes], bool]) -> int:
 def keep_lines(content: bytes) -> tuple[bytes, Callable[[int], int]]:
     """Return the non-empty, non-comment lines, and a function from row to line number."""
     body = lines_without_ends(content)
-    if b"#" not in body and b"\n\n" not in body and not body.startswith(b"\n"):
+    has_blank = b"\n\n" in body or _BLANK_LINE.search(body) or body.startswith(b"\n")
+    if b"#" not in body and not has_blank:
         return body, lambda row: row + 1
     lines = [
         (number, line)

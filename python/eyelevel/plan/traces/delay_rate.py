@@ -19,6 +19,8 @@ from eyelevel.base.errors import TraceError
 from eyelevel.base.from_outside.cell_numbers import is_written_number, style_of
 from eyelevel.base.from_outside.csv_rows import (
     SEPARATORS,
+    comment_above,
+    commented_heading,
     csv_cells,
     read_separator,
     separator_of,
@@ -56,6 +58,8 @@ _QUANTITIES = (
 _GROUPS = re.compile(rb"[0-9](?:[ ']|\xc2\xa0|\xe2\x80[\x89\x99\xaf])[0-9]{3}")
 """Bytes that may separate thousands: spaces and apostrophes, in UTF-8."""
 _EXAMPLE = "time_s,rtt_ms,down_mbit_s,up_mbit_s"
+
+_SECOND_MS = 1000.0
 
 LAST_MS = 1000.0
 """Duration of a series with one row, ms."""
@@ -135,7 +139,8 @@ class _Rows:
 
 
 def _rows(content: bytes, source: Source) -> _Rows:
-    body, line = keep_lines(utf8_of(content, source))
+    plain = utf8_of(content, source)
+    body, line = keep_lines(plain)
     first, _, rest = body.partition(b"\n")
     stated = read_separator(first.decode("utf-8", "replace"), line(0), source) if body else None
     skipped = 0
@@ -151,12 +156,27 @@ def _rows(content: bytes, source: Source) -> _Rows:
         head = first.decode("utf-8", "replace")
     cells = csv_cells(head, separator, line(skipped), source) if head else []
     if not cells or is_written_number(cells[0]):  # a heading does not begin with a number
+        number, comment = comment_above(plain)
+        heading = commented_heading(comment, cells)
+        columns = _columns_of(heading, str(number), source)
+        if len(columns) > 1 or ("time" in columns and columns["time"].scale != _SECOND_MS):
+            at = _line_after(number, line, skipped)
+            return _Rows(body, separator, at, heading, columns)
         return _Rows(body, separator, lambda row: line(row + skipped), cells, None)
-    place = str(line(skipped))
-    columns = read_heading(cells, _TIMES, place, source)
-    if columns:  # otherwise it is another table, with units of its own
-        columns |= read_heading(cells, _QUANTITIES, place, source)
+    columns = _columns_of(cells, str(line(skipped)), source)
     return _Rows(rest, separator, lambda row: line(row + skipped + 1), cells, columns)
+
+
+def _columns_of(heading: Sequence[str], place: str, source: Source) -> dict[str, Column]:
+    columns = read_heading(heading, _TIMES, place, source)
+    if columns:  # otherwise it is another table, with units of its own
+        columns |= read_heading(heading, _QUANTITIES, place, source)
+    return columns
+
+
+def _line_after(heading: int, line: Callable[[int], int], skipped: int) -> Callable[[int], int]:
+    """Return the function from row to line number of a table with this line as its heading."""
+    return lambda row: heading if row < 0 else line(row + skipped)
 
 
 def parse_delay_rate(content: bytes, source: Source) -> DelayRate:

@@ -145,6 +145,13 @@ def form_of(name: str, content: bytes) -> str:
     head = next((row for row in rows if row and not row.startswith(b"#")), b"")
     if head.isdigit():
         return OPPORTUNITIES
+    if any(sign in head for sign in b",;\t|"):
+        _, cells = next(csv_rows(begin.decode("utf-8", "replace"), source), (1, []))
+        forms = {FCC_TABLE: _is_fcc, MONROE_TABLE: _is_monroe}
+        if found := next((form for form, is_it in forms.items() if is_it(cells)), ""):
+            return found
+    if is_delay_rate(begin, source):
+        return SERIES
     if _HSDPA.fullmatch(head):
         raise source.refusal(
             f"`{excerpt(head.decode())[:40]}` is a line of an HSDPA or LTE log of bytes received",
@@ -154,13 +161,6 @@ def form_of(name: str, content: bytes) -> str:
         )
     if _LINE.fullmatch(head) or (len(lines) == 1 and _LINE.match(head)):
         return LIGHT
-    if any(sign in head for sign in b",;\t|"):
-        _, cells = next(csv_rows(begin.decode("utf-8", "replace"), source), (1, []))
-        forms = {FCC_TABLE: _is_fcc, MONROE_TABLE: _is_monroe}
-        if found := next((form for form, is_it in forms.items() if is_it(cells)), ""):
-            return found
-    if is_delay_rate(begin, source):
-        return SERIES
     if not head:
         fault = "no row in its first 64 kB" if content.strip() else "the file is empty"
         raise source.refusal(fault, "", f"known: {FORMS}")

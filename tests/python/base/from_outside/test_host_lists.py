@@ -33,6 +33,11 @@ LISTS = {
     "a heading of one word": 'sep=;\n"Host"\n"www.d.test"\napi.d.test\n',
     "names alone": "name\nwww.d.test\napi.d.test\n",
     "with other lines": "www.d.test\n*.d.test\nb c\n-x.test\na\rb\napi.d.test\n",
+    "pandas": ",rank,domain\n0,1.0,www.d.test\n1,2.0,api.d.test\n",
+    "pandas without its heading": "0,1.0,www.d.test\n1,2.,api.d.test\n",
+    "names of an inventory": "FQDN;Port\nwww.d.test;443\napi.d.test;\n",
+    "a heading with a blank": "Website URL\nwww.d.test\nhttps://api.d.test/\n",
+    "a heading with an underscore": "name,domain_name\nA Ltd,www.d.test\nB & Co,api.d.test\n",
     "repeated": "www.d.test\nWWW.D.TEST\napi.d.test\nwww.d.test.\n2,www.d.test\n",
 }
 
@@ -65,6 +70,9 @@ def test_every_form_of_list_is_read_alike_by_probe_and_scan(form: str, tmp_path:
         ("[2001:DB8::1]:444", ("2001:db8::1", 444, "/")),
         ("2001:db8::1", ("2001:db8::1", None, "/")),
         ("192.0.2.1:80", ("192.0.2.1", 80, "/")),
+        ("https://192.0.2.1/24", ("192.0.2.1", None, "/24")),
+        ("a.example/24", ("a.example", None, "/24")),
+        ("a.example.:8443", ("a.example", 8443, "/")),
         ("a.example/x,1000", ("a.example", None, "/x,1000")),
         ("localhost", ("localhost", None, "/")),
     ],
@@ -78,7 +86,8 @@ ODD = (
     *("a b", "a.example:0", "a.example:99999", "a.example:", "user@a.example", "ftp://a.example"),
     *("a..example", "-a.example", "a" * 64 + ".example", "1.2.3", "999.1.1.1", "5", "::1]", "[::1"),
     *("a.example,b.example", "a.example,", "1,", "https://", "/x", "a%62.example", "x\x1b[31m.d"),
-    *("\ufffd.example", "\u0300.example"),
+    *("\ufffd.example", "\u0300.example", "a.example..", "192.0.2.0/24", "2001:db8::/32"),
+    *("fe80::1%eth0", "[fe80::1%25eth0]:8443", "https://[fe80::1%25eth0]/"),
 )
 
 
@@ -109,7 +118,7 @@ def test_generated_tables_give_their_hosts_whatever_stands_beside(tmp_path: Path
         width, at = drawn.randint(2, 5), drawn.randint(0, 4)
         at = min(at, width - 1)
         heading = [f"c{n}" for n in range(width)]
-        heading[at] = drawn.choice(COLUMNS).title()
+        heading[at] = drawn.choice(COLUMNS).title().replace(" ", drawn.choice(" _-"))
         names = [f"{drawn.choice('abc')}{n}.\u00fc.example" for n in range(drawn.randint(1, 9))]
         rows = [[drawn.choice(("7", "0.5", "x", "")) for _ in range(width)] for _ in names]
         for row, name in zip(rows, names, strict=True):

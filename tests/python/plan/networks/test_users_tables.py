@@ -42,6 +42,8 @@ EXCEL = "name;rtt_ms;down_mbit_s;weight\r\nFiber;12;94,5;60\r\nMobile;85;7,25;40
         (EXCEL.replace("60", "1\u202f200").replace("40", "800"), "utf-8"),
         (EXCEL.replace("60", "60 %").replace("40", "40%").replace("weight", "share"), "utf-8"),
         (EXCEL.replace("rtt_ms;down_mbit_s", "RTT (ms);Downlink [Mbps]"), "utf-8"),
+        ("# made by us\n#" + EXCEL, "utf-8"),
+        ("sep=;\r\n# " + EXCEL.replace("name;", "name, ").replace(";", ", ", 2), "utf-16"),
     ],
 )
 def test_a_spreadsheets_table_has_the_values_that_it_shows(text, encoding, tmp_path):

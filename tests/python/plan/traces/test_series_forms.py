@@ -1,6 +1,7 @@
 """One series in the forms in which tools save it: the same numbers by each command, or refused."""
 
 import random
+from itertools import product
 
 import numpy as np
 import pytest
@@ -99,6 +100,57 @@ def test_a_series_has_the_numbers_of_users_tables(content, down_mbit_s):
 )
 def test_a_series_refuses_the_numbers_that_users_tables_refuse(content, said):
     assert refused(lambda: series(content)).startswith(said)
+
+
+HEADINGS = [
+    ("time_ms", "kbps", 1e-3, 1e-3),
+    ("Time [s]", "rate (bit/s)", 1, 1e-6),
+    ("t (us)", "Gbps", 1e-6, 1e3),
+    ("timestamp_s", "down_Mbit/s", 1, 1),
+    ("time", "throughput_mbps", 1, 1),
+]
+
+
+@pytest.mark.parametrize(("time", "rate", "second", "mbit_s"), HEADINGS)
+@pytest.mark.parametrize("mark", ["#", "# ", "  ## ", "\ufeff# ", "# written by gnuplot\n\n# "])
+def test_a_heading_in_a_comment_is_one(time, rate, second, mbit_s, mark):
+    for apart, separator in product((",", ";", "\t", "  ", " "), ",;\t "):
+        rows = f"0{separator}1\n1000{separator}2\n"
+        read = series(f"{mark}{time}{apart}{rate}\n{rows}".encode())
+        assert read.at_ms.tolist() == pytest.approx([0, 1e6 * second, 2e6 * second])
+        assert read.down_mbit_s.tolist() == pytest.approx([mbit_s, 2 * mbit_s])
+
+
+def test_a_heading_in_a_comment_is_read_and_refused_as_one():
+    rtts = series(b"# time_s rtt_ms\n0 40\n1 50\n")
+    assert rtts.delay_ms.tolist() == [20, 25] and rtts.down_mbit_s is None
+    content = b"# time_s rtt_ms down_kbps\n0 40 1000\n1 50 2000\n"
+    assert imported("ping", content).form == "delay and rate over time"
+    said = refused(lambda: imported("f", b"\n# time_s MB/s\n0 1\n1 2\n"))
+    assert said.startswith("f:2: column `MB/s`: the unit `MB/s` is not known")
+    said = refused(lambda: series(b"# a\n# time_ms bytes\n0 1500\n1 1500\n"))
+    assert said.startswith("f:2: no column with a delay or a rate in `time_ms bytes`")
+    said = refused(lambda: series(b"# time_ms kbps\n0 1\nx 2\n"))
+    assert said.startswith("f:3: `x` is not a number")
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        *("# time", "# the time", "# of a train, in seconds", "# 1 2", "#", "# time series"),
+        *("# time_ms\rkbps, x", "# time_ms" + 4096 * " " + "kbps"),
+    ],
+)
+def test_a_comment_that_is_no_heading_changes_nothing(comment):
+    read = series(f"{comment}\n0 1\n1 2\n".encode())
+    assert (read.at_ms.tolist(), read.down_mbit_s.tolist()) == ([0, 1000, 2000], [1, 2])
+
+
+@pytest.mark.parametrize("heading", ["", "time_s,mbps\n"])
+@pytest.mark.parametrize("blank", ["  ", "\t", " \t "])
+def test_a_line_of_blanks_is_an_empty_line(heading, blank):
+    for text in (f"0,1\n1,2\n{blank}\n", f"0,1\n{blank}\n1,2", f"0,1\n1,2\n{blank}"):
+        assert series((heading + text).encode()).down_mbit_s.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("blank", [" ", "\t", "\x0c", "\xa0"])
