@@ -78,10 +78,14 @@ impl Site {
         let mut provenance = container.provenance;
         provenance.altered.extend(altered);
         // The remaining exchanges must not be taken for the page.
-        let is_named = |url: &Url| container.main_url.as_ref() == Some(url);
+        let is_recorded = |url: &Url| exchanges.iter().any(|each| each.url == *url);
+        let is_broken = |url: &Url| broken.iter().any(|(broken, _)| broken == url);
+        let mut pages = container.page_urls.into_iter();
+        let page_url = pages.find(|url| is_recorded(url) || is_broken(url));
+        let is_named = |url: &Url| page_url.as_ref() == Some(url);
         let page = broken.iter().find(|(url, _)| is_named(url));
         let has_page = match page {
-            Some((url, _)) => exchanges.iter().any(|each| each.url == *url),
+            Some((url, _)) => is_recorded(url),
             None => broken.is_empty() || exchanges.iter().any(Exchange::is_html),
         };
         if let (false, false, Some((_, left_out))) =
@@ -93,9 +97,7 @@ impl Site {
                 left_out: eyelevel_units::one_line(left_out),
             });
         }
-        let named = container
-            .main_url
-            .filter(|url| exchanges.iter().any(|each| each.url == *url));
+        let named = page_url.filter(is_recorded);
         let Some(main_url) = named.or_else(|| start_page(&exchanges)) else {
             return Err(Error::Empty {
                 file: file_name.to_owned(),

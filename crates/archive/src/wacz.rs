@@ -18,6 +18,9 @@ use crate::warc::source::WarcFile;
 /// The nesting depth of WACZ files in WACZ files; collections of collections have two levels.
 const NESTED_LEVELS_MAX: usize = 4;
 
+/// The most pages that are considered as the start page.
+const PAGES_MAX: usize = 100;
+
 /// The first bytes of a zip file with an entry (PKWARE APPNOTE, section 4.3.7).
 pub const MAGIC: &[u8] = b"PK\x03\x04";
 
@@ -26,8 +29,8 @@ pub const MAGIC: &[u8] = b"PK\x03\x04";
 pub struct Wacz {
     /// The WARC files, sorted by name.
     pub warc_files: Vec<WarcFile>,
-    /// The start page that the WACZ names.
-    pub main_url: Option<Url>,
+    /// The pages that the WACZ names, the start page first; not all need be recorded.
+    pub page_urls: Vec<Url>,
     /// How the recording was made, if this project wrote it.
     pub provenance: Provenance,
     /// Whether this project wrote it, and so has checked its exchanges before.
@@ -253,7 +256,7 @@ fn read_one(
     let mut wacz = Wacz {
         is_ours: package.eyelevel.is_some(),
         provenance: package.eyelevel.unwrap_or_default(),
-        main_url: package.main_url,
+        page_urls: package.main_url.into_iter().collect(),
         resources,
         ..Wacz::default()
     };
@@ -279,12 +282,14 @@ fn read_one(
             (wacz.is_ours, wacz.provenance) = (inner.is_ours, inner.provenance);
         }
         wacz.is_ours &= inner.is_ours;
-        wacz.main_url = wacz.main_url.or(inner.main_url);
+        let room = PAGES_MAX.saturating_sub(wacz.page_urls.len());
+        wacz.page_urls
+            .extend(inner.page_urls.into_iter().take(room));
         wacz.warc_files.extend(inner.warc_files);
     }
-    if wacz.main_url.is_none() {
-        wacz.main_url = first_page(&mut container, budget)?;
-    }
+    let room = PAGES_MAX.saturating_sub(wacz.page_urls.len());
+    let pages = listed_pages(&mut container, budget)?;
+    wacz.page_urls.extend(pages.into_iter().take(room));
     Ok(wacz)
 }
 
@@ -319,20 +324,27 @@ fn read_package(container: &mut Container<'_>, budget: &mut ReadBudget) -> Resul
     Package::read(&json).map_err(|error| container.error(NAME, &error.to_string()))
 }
 
-/// Returns the first page of `pages/pages.jsonl`, whose first line is its header.
-fn first_page(
-    container: &mut Container<'_>,
-    budget: &mut ReadBudget,
-) -> Result<Option<Url>, Error> {
+/// Returns the pages of `pages/pages.jsonl`, whose first line is its header: first those with which
+/// a crawl began, since parallel workers list pages as they finish them.
+fn listed_pages(container: &mut Container<'_>, budget: &mut ReadBudget) -> Result<Vec<Url>, Error> {
     #[derive(Deserialize)]
     struct Page {
         url: Option<String>,
+        seed: Option<serde_json::Value>,
     }
     let lines = container
         .read("pages/pages.jsonl", budget)?
         .unwrap_or_default();
     let bounded = &lines[..lines.len().min(METADATA_BYTES_MAX as usize)];
-    let pages = bounded.split(|&byte| byte == b'\n');
-    let urls = pages.filter_map(|line| serde_json::from_slice::<Page>(line).ok()?.url);
-    Ok(urls.filter_map(|url| url.parse().ok()).next())
+    let bounded = bounded.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bounded);
+    let lines = bounded.split(|&byte| byte == b'\n');
+    let (mut seeds, mut others) = (Vec::new(), Vec::new());
+    for page in lines.filter_map(|line| serde_json::from_slice::<Page>(line).ok()) {
+        let is_seed = page.seed == Some(serde_json::Value::Bool(true));
+        let pages = if is_seed { &mut seeds } else { &mut others };
+        let url = page.url.filter(|_| pages.len() < PAGES_MAX);
+        pages.extend(url.and_then(|url| url.parse().ok()));
+    }
+    seeds.append(&mut others);
+    Ok(seeds)
 }

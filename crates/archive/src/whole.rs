@@ -60,6 +60,11 @@ pub fn check(exchange: &mut Exchange, budget: &mut ReadBudget) -> Result<Option<
             "the browser made this answer itself, and nothing of it was sent ({reason:.100})"
         ));
     }
+    if exchange.method == "CONNECT" {
+        return Err(
+            "it opened a tunnel through a proxy, and asked the site for nothing".to_owned(),
+        );
+    }
     let is_without_body = exchange.method == "HEAD" || matches!(exchange.status, 204 | 304);
     if is_without_body || exchange.status < 200 {
         return Ok(None);
@@ -69,10 +74,15 @@ pub fn check(exchange: &mut Exchange, budget: &mut ReadBudget) -> Result<Option<
     if codings.is_some() {
         return Ok(codings);
     }
+    let found = exchange.body.len() as u64;
     let Some(declared) = declared_bytes(exchange) else {
+        if let Some(range) = range_bytes(exchange).filter(|range| found < *range) {
+            return Err(format!(
+                "its body has {found} of the {range} bytes of its range"
+            ));
+        }
         return check_coded(exchange, end, budget).map(|()| None);
     };
-    let found = exchange.body.len() as u64;
     if found < declared {
         return Err(format!("its body has {found} of {declared} bytes"));
     }
@@ -127,10 +137,36 @@ fn declared_bytes(exchange: &Exchange) -> Option<u64> {
     if headers().any(is_of_another) {
         return None;
     }
-    let lengths = headers().filter(|header| header.is("content-length"));
-    let mut lengths = lengths.map(|header| header.text().and_then(number));
+    declared_length(&exchange.response_headers)
+}
+
+/// Returns the length that all `Content-Length` fields declare. One that was sent several times may
+/// be one field with a list (RFC 9110, section 8.6).
+pub fn declared_length(headers: &[Header]) -> Option<u64> {
+    let fields = headers.iter().filter(|header| header.is("content-length"));
+    let values = fields.flat_map(|header| header.text().unwrap_or_default().split(','));
+    let mut lengths = values.map(number);
     let first = lengths.next()??;
     lengths.all(|other| other == Some(first)).then_some(first)
+}
+
+/// Returns the length of the range that a partial response declares (RFC 9110, section 14.4), or
+/// `None` if its body is not stored in the form that the range counts.
+fn range_bytes(exchange: &Exchange) -> Option<u64> {
+    let is_coded = exchange.response_headers.iter().any(|header| {
+        let name = header.name.to_ascii_lowercase();
+        name.ends_with("content-encoding")
+    });
+    if exchange.status != PARTIAL_CONTENT || is_coded {
+        return None;
+    }
+    let range = exchange.response_header("content-range")?.trim();
+    let (first, last) = range
+        .strip_prefix("bytes ")?
+        .split_once('/')?
+        .0
+        .split_once('-')?;
+    number(last)?.checked_sub(number(first)?)?.checked_add(1)
 }
 
 fn number(text: &str) -> Option<u64> {

@@ -34,6 +34,8 @@ use crate::whole::correct_length;
 /// The number of bytes of a compressed file that are decoded to detect its content.
 const SNIFF_BYTES: usize = 4096;
 const NOT_MODIFIED: u16 = 304;
+/// The status codes that lead a browser to `Location`.
+const LEADING_ON: [u16; 5] = [301, 302, 303, 307, 308];
 /// Chromium's reason phrase for a redirect that no server sent.
 const INTERNAL_REDIRECT: &str = "Internal Redirect";
 /// Prefixes of fields that were not sent: those that Firefox adds, such as `X-Firefox-Spdy`, and
@@ -116,6 +118,7 @@ struct Altered {
     from_cache: usize,
     mended: usize,
     redirects: usize,
+    targets: usize,
     as_utf8: usize,
     added: usize,
     forms: usize,
@@ -142,6 +145,10 @@ impl Altered {
             (
                 self.redirects,
                 "redirects are in the HAR without a body, and have an empty one",
+            ),
+            (
+                self.targets,
+                "redirects are in the HAR without `Location`, and lead to their `redirectURL`",
             ),
             (
                 self.as_utf8,
@@ -313,6 +320,13 @@ impl<'a> Reading<'a> {
         };
         headers.retain(|header| !is_added(&header.name));
         self.altered.added += usize::from(headers.len() < sent);
+        if LEADING_ON.contains(&exchange.status) && header::find(&headers, "location").is_none() {
+            let target = response.redirect_url.text().unwrap_or_default();
+            if !target.trim().is_empty() {
+                headers.push(Header::new("Location", target.trim().to_owned()));
+                self.altered.targets += 1;
+            }
+        }
         let content = response.content.0.as_ref();
         let has_location = header::find(&headers, "location").is_some();
         let leads_on = is_redirect && has_location;

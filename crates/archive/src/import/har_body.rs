@@ -7,6 +7,7 @@ use super::har_log::Content;
 use crate::base64;
 use crate::coding;
 use crate::exchange::header::{self, Header};
+use crate::whole::declared_length;
 
 /// The comment on a body whose coding this project's exporter did not support.
 pub const AS_SENT: &str = "as sent, content coding kept";
@@ -158,12 +159,9 @@ impl BodyReader<'_> {
         Ok(Form::Bytes.with_bytes(bytes))
     }
 
-    /// Returns the first length that the fields declare, bytes.
+    /// Returns the length that the fields declare, bytes.
     fn declared_bytes(&self) -> Option<u64> {
-        header::find(self.headers, "content-length")?
-            .trim()
-            .parse()
-            .ok()
+        declared_length(self.headers)
     }
 
     /// Whether the declared length may be that of another form of the body.
@@ -202,7 +200,6 @@ impl BodyReader<'_> {
         size: Option<i64>,
         kind: Option<&str>,
     ) -> Result<Option<Vec<u8>>, String> {
-        let is_control = |letter: char| letter.is_control() && !"\t\n\r\x0c".contains(letter);
         if coding::is_identity(&self.codings()) || !text.contains(is_control) {
             return Ok(None);
         }
@@ -287,9 +284,9 @@ fn lost(text: &str, size: Option<i64>) -> String {
 fn decode_text(text: String, size: Option<i64>, media_type: Option<&str>) -> Result<Body, String> {
     let bytes = text.len() as i64;
     let Some(size) = size.filter(|&size| size > 0 && size != bytes) else {
-        return match media_type.is_none_or(is_text_type) {
+        return match media_type.is_some_and(is_text_type) {
             true => Ok(Form::Text.with_bytes(text.into_bytes())),
-            false => decode_unsized(text, size),
+            false => decode_unsized(text, size, media_type),
         };
     };
     // Four letters are three bytes, and some are line ends.
@@ -298,19 +295,31 @@ fn decode_text(text: String, size: Option<i64>, media_type: Option<&str>) -> Res
     if may_be_base64 && let Some(decoded) = base64::decode(text.clone()).filter(is_whole) {
         return Ok(Form::Recovered.with_bytes(decoded));
     }
+    let latin1 = |text: &str| encode_latin1(text).filter(is_whole);
+    if media_type.is_none()
+        && let Some(bytes) = latin1(&text).filter(|bytes| is_file(bytes))
+    {
+        return Ok(Form::Recovered.with_bytes(bytes));
+    }
     if media_type.is_none_or(is_text_type) {
+        if size < bytes && is_lossy(&text) {
+            return Err(lost(&text, Some(size)));
+        }
         if is_cut(&text, size) {
             return Err(incomplete(text.len(), size));
         }
         return Ok(Form::Text.with_bytes(text.into_bytes()));
     }
-    let mended = encode_latin1(&text).filter(is_whole);
-    Ok(Form::Recovered.with_bytes(mended.ok_or_else(|| lost(&text, Some(size)))?))
+    Ok(Form::Recovered.with_bytes(latin1(&text).ok_or_else(|| lost(&text, Some(size)))?))
 }
 
-/// Returns the bytes of a file whose type is not text, if no size reveals their encoding: its magic
-/// number does.
-fn decode_unsized(text: String, size: Option<i64>) -> Result<Body, String> {
+/// Returns the bytes of a file whose type is not known as text, if no size reveals their encoding:
+/// its magic number does.
+fn decode_unsized(
+    text: String,
+    size: Option<i64>,
+    media_type: Option<&str>,
+) -> Result<Body, String> {
     let begin: String = text.chars().take(BEGIN_LETTERS).collect();
     if encode_latin1(&begin).is_some_and(|begin| is_file(&begin))
         && let Some(bytes) = encode_latin1(&text)
@@ -322,10 +331,25 @@ fn decode_unsized(text: String, size: Option<i64>) -> Result<Body, String> {
     {
         return Ok(Form::Recovered.with_bytes(bytes));
     }
-    if text.contains('\u{fffd}') {
+    let is_damaged = match media_type {
+        Some(_) => text.contains('\u{fffd}'),
+        None => is_lossy(&text),
+    };
+    if is_damaged {
         return Err(lost(&text, size));
     }
     Ok(Form::Text.with_bytes(text.into_bytes()))
+}
+
+/// Whether a text shows that a file was read as UTF-8: it has control characters, and U+FFFD for
+/// what is none.
+fn is_lossy(text: &str) -> bool {
+    text.contains('\u{fffd}') && text.contains(is_control)
+}
+
+/// Whether texts hold this character hardly ever, and files often.
+fn is_control(letter: char) -> bool {
+    letter.is_control() && !"\t\n\r\x0c".contains(letter)
 }
 
 fn is_file(begin: &[u8]) -> bool {

@@ -65,6 +65,8 @@ object! {
         http_version: Leaf<'a> = "httpVersion",
         headers: Fields<'a> = "headers",
         content: Maybe<Content<'a>> = "content",
+        /// The target of a redirect, also if the fields are not in the HAR.
+        redirect_url: Leaf<'a> = "redirectURL",
         /// The size of the body on the wire; in Chromium, including the head.
         body_size: Leaf<'a> = "bodySize",
         transfer_size: Leaf<'a> = "_transferSize",

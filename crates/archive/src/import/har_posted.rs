@@ -4,6 +4,7 @@ use super::har_log::{PostData, Request};
 use super::json_loose::Fields;
 use crate::base64;
 use crate::exchange::header::{self, Header};
+use crate::whole::declared_length;
 
 /// The largest form that is encoded from its parameters, bytes.
 const FORM_BYTES_MAX: usize = 1 << 20;
@@ -52,7 +53,7 @@ fn is_base64(post: &PostData<'_>) -> bool {
 }
 
 fn declared_bytes(headers: &[Header]) -> Option<usize> {
-    header::find(headers, "content-length")?.trim().parse().ok()
+    declared_length(headers)?.try_into().ok()
 }
 
 /// Returns the body of a form that the HAR has as names and values: percent-encoded, or unchanged

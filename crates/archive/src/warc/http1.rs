@@ -8,7 +8,7 @@ use bytes::{Bytes, BytesMut};
 use crate::budget::ReadBudget;
 use crate::digest::{self, Verdict};
 use crate::error::Damage;
-use crate::exchange::header::{self, Header};
+use crate::exchange::header::Header;
 use crate::limits::HTTP_HEAD_BYTES_MAX;
 use crate::warc::record::{Colonless, line_end, parse_fields, trim_line};
 
@@ -174,11 +174,15 @@ pub fn decode_body(
     })
 }
 
-/// Whether the fields declare `body` chunked and it begins with a chunk.
+/// Whether the fields declare `body` chunked and it begins with a chunk. As in Chromium, any of the
+/// codings in any of the fields may be `chunked`.
 pub fn looks_chunked(headers: &[Header], body: &[u8]) -> bool {
-    let coding = header::find(headers, "transfer-encoding").unwrap_or("");
-    let last_coding = coding.rsplit(',').next().unwrap_or("").trim();
-    last_coding.eq_ignore_ascii_case("chunked") && chunk_size(body, 0, true).is_some()
+    let fields = headers
+        .iter()
+        .filter(|header| header.is("transfer-encoding"));
+    let mut codings = fields.flat_map(|header| header.text().unwrap_or_default().split(','));
+    codings.any(|coding| coding.trim().eq_ignore_ascii_case("chunked"))
+        && chunk_size(body, 0, true).is_some()
 }
 
 /// Decodes chunked transfer coding (RFC 9112, section 7.1); a body of one chunk is not copied.

@@ -274,6 +274,9 @@ impl Index {
             let content_type = Header::new("Content-Type", content_type.to_owned());
             exchange.response_headers = vec![content_type];
             (exchange.status, exchange.reason) = (200, "OK".to_owned());
+            if exchange.protocol.is_empty() {
+                exchange.protocol = "http/1.1".to_owned();
+            }
             exchange.body = record.block.clone();
         } else if let Err(reason) = fill_response(&mut exchange, record, budget)? {
             requests.join(located, &mut exchange, budget)?.ok(); // nobody else's any more
@@ -441,6 +444,9 @@ fn fill_revisit(
         exchange.response_headers = original.response_headers.clone();
         budget.spend_fields(&exchange.response_headers)?;
         budget.spend_memory(exchange.reason.len() as u64)?;
+    }
+    if exchange.protocol.is_empty() {
+        exchange.protocol.clone_from(&original.protocol);
     }
     exchange.body = original.body.clone();
     Ok(())

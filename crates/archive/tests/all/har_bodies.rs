@@ -139,6 +139,67 @@ fn bodies_that_were_not_captured_are_left_out() {
 }
 
 #[test]
+fn a_redirect_without_its_fields_leads_to_its_redirect_url() {
+    let to = |status: u16, fields: &[(&str, &str)], url: &str| {
+        import_counted(
+            status,
+            fields,
+            &json!({"size": 0}),
+            &json!({"redirectURL": url}),
+        )
+    };
+    for status in [301, 302, 303, 307, 308] {
+        let redirect = to(status, &[], " https://b.test/ ");
+        assert_eq!(
+            only(&redirect).response_header("location"),
+            Some("https://b.test/")
+        );
+        let altered = &redirect.provenance.altered[0];
+        assert!(
+            altered.starts_with("1 redirects are in the HAR without `Location`"),
+            "{altered}"
+        );
+        let own = to(status, &[("location", "/y")], "https://b.test/");
+        assert_eq!(only(&own).response_header("location"), Some("/y"));
+        assert_eq!(only(&to(status, &[], "")).response_header("location"), None);
+    }
+    for status in [200, 300] {
+        let answer = to(status, &[], "https://b.test/");
+        assert_eq!(only(&answer).response_header("location"), None);
+    }
+}
+
+#[test]
+fn files_that_were_read_as_text_are_left_out() {
+    let lossy = String::from_utf8_lossy(PNG);
+    for content in [
+        json!({"size": PNG.len(), "text": lossy}),
+        json!({"text": lossy}),
+        json!({"size": PNG.len(), "text": lossy, "mimeType": "x-unknown"}),
+    ] {
+        assert_left_out(&import_body(200, &[], &content), "its body is no text");
+    }
+    // Firefox reads a font as text if the server says so.
+    let content = json!({"size": PNG.len(), "text": lossy});
+    assert_left_out(&import_typed("text/plain", &content), "its body is no text");
+    let latin1: String = PNG.iter().map(|&byte| char::from(byte)).collect();
+    for content in [
+        json!({"size": PNG.len(), "text": latin1}),
+        json!({"text": latin1}),
+        json!({"text": base64(PNG)}),
+    ] {
+        assert_eq!(only(&import_body(200, &[], &content)).body, PNG);
+    }
+    // A text may hold both characters itself, and a charset may lack one.
+    let both = "\0'\u{fffd}'";
+    for (size, text) in [(both.len(), both), (2, "\u{fffd}a")] {
+        let content = json!({"size": size, "text": text});
+        let imported = import_typed("text/javascript", &content);
+        assert_eq!(only(&imported).body, text);
+    }
+}
+
+#[test]
 fn bodies_that_were_cut_off_are_left_out() {
     let text = |size: usize| import_typed("text/html", &json!({"size": size, "text": "a\nü"}));
     for size in [3, 4, 5, 6, 7, 8] {

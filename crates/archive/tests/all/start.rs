@@ -1,6 +1,10 @@
 //! The start page of recordings whose file does not name it.
 
+use std::io::{Cursor, Write};
+
+use bytes::Bytes;
 use eyelevel_archive::{Provenance, Site, SiteMetadata, write_wacz};
+use zip::write::SimpleFileOptions;
 
 use crate::support::{open, page, request, response};
 
@@ -22,6 +26,54 @@ fn referer_field(url: &str) -> String {
 
 fn find_start(records: &[Vec<u8>]) -> String {
     open(records).unwrap().main_url().to_string()
+}
+
+/// Returns the start page of a WACZ with the pages `/a` and `/b`, these lines of pages, and these
+/// members of its description.
+fn find_named(pages: &str, members: &str) -> String {
+    let records = ["a", "b"].map(|name| page(name, &format!("https://a.test/{name}")));
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (name, content) in [
+        ("archive/data.warc", &records.concat()[..]),
+        ("pages/pages.jsonl", pages.as_bytes()),
+        ("datapackage.json", format!("{{{members}}}").as_bytes()),
+    ] {
+        zip.start_file(name, stored).unwrap();
+        zip.write_all(content).unwrap();
+    }
+    let file = Bytes::from(zip.finish().unwrap().into_inner());
+    let site = Site::from_bytes("test.wacz", file).unwrap();
+    site.main_url().path_and_query.clone()
+}
+
+#[test]
+fn the_page_is_the_first_named_one_that_was_recorded() {
+    let head = r#"{"format":"json-pages-1.0","id":"pages"}"#;
+    let line = |name: &str, more: &str| format!(r#"{{"url":"https://a.test/{name}"{more}}}"#);
+    let [a, b, lost] = ["a", "b", "lost"].map(|name| line(name, ""));
+    let seed = line("b", r#","seed":true"#);
+    let lost_seed = line("lost", r#","seed":true"#);
+    for (lines, page) in [
+        (vec![head, &b], "/b"),
+        (vec![head, &lost, &b, &a], "/b"),
+        (vec![head, "broken", r#"{"url":null}"#, &b], "/b"),
+        (vec![head, &a, &seed], "/b"),
+        (vec![head, &b, &lost_seed, &a], "/b"),
+        (vec![head, &lost], "/a"),
+        (vec![head], "/a"),
+        (vec![&b], "/b"),
+    ] {
+        for mark in ["", "\u{feff}"] {
+            for end in ["\n", "\r\n"] {
+                let pages = format!("{mark}{}{end}", lines.join(end));
+                assert_eq!(find_named(&pages, ""), page, "{pages:?}");
+            }
+        }
+    }
+    let main = |name: &str| format!(r#""mainPageUrl":"https://a.test/{name}""#);
+    assert_eq!(find_named(&a, &main("b")), "/b");
+    assert_eq!(find_named(&b, &main("lost")), "/b");
 }
 
 /// Returns a page whose images name it in `Referer`, with a beacon that names nothing and answers

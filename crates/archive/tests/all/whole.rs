@@ -72,6 +72,70 @@ fn a_body_is_as_long_as_its_message_declares() {
     assert_eq!(odd(&open_with(not_modified)).status, 204);
 }
 
+#[test]
+fn a_length_that_was_sent_several_times_is_one() {
+    for fields in [
+        "Content-Length: 4, 4\r\n",
+        "Content-Length: 4\r\ncontent-length: 4,4\r\n",
+    ] {
+        let cut = open_with(&message(fields, b"abc"));
+        assert_left_out(&cut, "its body has 3 of 4 bytes");
+        assert_eq!(
+            odd(&open_with(&message(fields, b"abcd, next"))).body,
+            "abcd"
+        );
+    }
+    assert_eq!(
+        odd(&open_with(&message("Content-Length: 3, 4\r\n", b"abc"))).body,
+        "abc"
+    );
+}
+
+#[test]
+fn a_range_is_as_long_as_it_declares() {
+    let with = |fields: &str| {
+        let head = format!("HTTP/1.1 206 Partial Content\r\n{fields}\r\nabc");
+        open_with(head.as_bytes())
+    };
+    for range in ["bytes 0-3/9", "bytes 5-8/*"] {
+        let chunked = format!("Transfer-Encoding: chunked\r\nContent-Range: {range}\r\n");
+        for fields in [&chunked, &format!("Content-Range: {range}\r\n")] {
+            assert_left_out(&with(fields), "its body has 3 of the 4 bytes of its range");
+        }
+    }
+    for fields in [
+        "Content-Range: bytes 0-2/9\r\n",
+        "Content-Range: bytes */9\r\n",
+        "Content-Range: bytes 3-0/9\r\n",
+        "Content-Range: bytes 0-18446744073709551615/*\r\n",
+        "Content-Range: bytes 0-8/9\r\nContent-Length: 3\r\n",
+        "Content-Range: bytes 0-8/9\r\nx-orig-content-encoding: br\r\n",
+        "Content-Type: multipart/byteranges; boundary=x\r\n",
+    ] {
+        assert_eq!(odd(&with(fields)).body, "abc", "{fields}");
+    }
+}
+
+#[test]
+fn a_tunnel_through_a_proxy_is_no_exchange() {
+    let entry = |method: &str, url: &str| {
+        format!(
+            r#"{{"request":{{"method":"{method}","url":"{url}"}},
+             "response":{{"status":200,"content":{{"size":0}}}}}}"#
+        )
+    };
+    let entries = [entry("CONNECT", "https://a.test:443"), entry("GET", PAGE)].join(",");
+    let har = format!(r#"{{"log":{{"entries":[{entries}]}}}}"#);
+    let imported = import_content(Format::Har, har.into()).unwrap();
+    assert_eq!(imported.exchanges.len(), 1);
+    assert_eq!(imported.exchanges[0].method, "GET");
+    let left_out = &imported.provenance.left_out[0];
+    assert!(
+        left_out.starts_with("https://a.test/: it opened a tunnel"),
+        "{left_out}"
+    );
+}
+
 fn brotli(body: &[u8]) -> Vec<u8> {
     let mut coded = Vec::new();
     let mut encoder = brotli::CompressorWriter::new(&mut coded, 4096, 5, 22);
@@ -415,6 +479,35 @@ fn chunks_with_bare_line_feeds_are_joined_and_segments_left_out() {
         &open(&[page("0", PAGE), segment]).unwrap(),
         "it is in segments",
     );
+}
+
+#[test]
+fn chunks_are_joined_whichever_field_declares_them() {
+    for fields in [
+        "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n",
+        "transfer-encoding: Chunked\r\nTransfer-Encoding: identity\r\n",
+        "Transfer-Encoding: identity, chunked\r\n",
+        "Transfer-Encoding: chunked, identity\r\n",
+    ] {
+        let site = open_with(&message(fields, b"3\r\nabc\r\n0\r\n\r\n"));
+        assert_eq!(odd(&site).body, "abc", "{fields}");
+    }
+}
+
+#[test]
+fn what_a_converter_stored_without_a_protocol_can_be_written() {
+    let fields = [
+        "WARC-Target-URI: https://a.test/odd",
+        "Content-Type: text/css",
+    ];
+    let refers = [fields[0], "WARC-Refers-To-Target-URI: https://a.test/"];
+    for odd in [
+        record("resource", "1", &fields, b"a{}"),
+        record("revisit", "1", &refers, b""),
+    ] {
+        let site = open(&[page("page", PAGE), odd]).unwrap();
+        assert_eq!(site.exchanges()[1].protocol, "http/1.1");
+    }
 }
 
 #[test]
