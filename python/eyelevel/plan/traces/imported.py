@@ -28,6 +28,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -312,6 +313,10 @@ INTERVAL_MS = 5000.0
 SEQUENCES_MAX = 1000
 UNITS_MAX = 100
 _FILTER = "keep the rows of the units that are wanted"
+_YEAR_FIRST = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+"""The beginning of a time that sorts as text; spreadsheets write `9/1/2020 0:00` for it."""
+_UNANSWERED = ("", "none", "null", "nan", "na")
+_Key = TypeVar("_Key", float, int)
 
 
 @dataclass(frozen=True)
@@ -353,10 +358,16 @@ def parse_fcc(text: str, source: Source) -> Iterator[UnitRates]:
         of_unit = tests.setdefault(_check_bounds(tests, unit, number, source), {})
         at = _number(sequence, "sequence", number, source, SEQUENCES_MAX)
         mbit_s = _number(rate, "bytes_sec_interval", number, source, RATE_MBIT_S_MAX * 1e6 / 8)
-        if successes == "0":
+        if not _YEAR_FIRST.match(dtime):
+            fault = f"dtime is `{excerpt(dtime)[:40]}`, which does not begin with the year"
+            raise source.refusal(
+                fault, str(number), "write it as the campaign: 2020-09-01 08:00:00"
+            )
+        if _number(successes, "successes", number, source, SEQUENCES_MAX) == 0:
             failed += 1
             continue
-        of_unit.setdefault((dtime, target), {})[int(at)] = mbit_s * 8 / 1e6
+        of_test = of_unit.setdefault((dtime, target), {})
+        _add(of_test, int(at), mbit_s * 8 / 1e6, f"interval {at:g} of its test", number, source)
     for unit, of_unit in tests.items():
         # Timestamps sort as text, since they begin with the year.
         whole = [found for _, found in sorted(of_unit.items()) if [*sorted(found)] == _upto(found)]
@@ -381,12 +392,13 @@ def parse_monroe(text: str, source: Source) -> Iterator[UnitDelays]:
     for number, (node, iccid, timestamp, rtt) in _rows(text, MONROE, source):
         unit = _check_bounds(pings, f"{node}-{iccid}", number, source)
         of_unit = pings.setdefault(unit, {})
-        if rtt.lower() in ("", "none", "null"):
+        if rtt.lower() in _UNANSWERED:
             lost[unit] = lost.get(unit, 0) + 1
             continue
         at_s = _number(timestamp, "timestamp", number, source, 1e11)
-        of_unit[at_s] = _number(rtt, "rtt", number, source, 2 * DELAY_MS_MAX)
-        if of_unit[at_s] == 0:
+        rtt_ms = _number(rtt, "rtt", number, source, 2 * DELAY_MS_MAX)
+        _add(of_unit, at_s, rtt_ms, "its timestamp", number, source)
+        if rtt_ms == 0:
             fault = "a round trip of 0, so none was measured"
             raise source.refusal(fault, str(number), "leave `rtt` empty where no answer came")
     for unit, of_unit in pings.items():
@@ -422,6 +434,15 @@ def _rows(text: str, names: Sequence[str], source: Source) -> Iterator[tuple[int
             fault = f"{len(row)} cells, and the heading has {len(words)}"
             raise source.refusal(fault, str(number), "write as many in each row")
         yield number, [row[place] for place in places]
+
+
+def _add(
+    found: dict[_Key, float], key: _Key, value: float, what: str, number: int, source: Source
+) -> None:
+    """Add a value; raises the source's error if its key has another one."""
+    if found.setdefault(key, value) != value:
+        fault = f"{what} has another value in an earlier row"
+        raise source.refusal(fault, str(number), "keep the rows of one measurement")
 
 
 def _several(count: int, what: str) -> str:

@@ -51,6 +51,26 @@ def test_what_failed_or_is_not_whole_is_left_out_and_counted():
     )
 
 
+@pytest.mark.parametrize("count", ["0", "0.0"])
+def test_an_interval_without_success_has_no_rate(count):
+    failed = f"386,2015-01-05 01:00:00,a.example,x,5,7,9,1,1,2,0,3,{count},1,9\n"
+    first = next(parse_fcc(FCC + failed, SOURCE))
+    assert first.description.endswith("; in the file 1 failed interval")
+
+
+@pytest.mark.parametrize(("text", "parse"), [(FCC, parse_fcc), (MONROE, parse_monroe)])
+def test_a_row_that_stands_twice_counts_once(text, parse):
+    once, twice = (list(parse(each, SOURCE)) for each in (text, text + text.partition("\n")[2]))
+    for found, other in zip(once, twice, strict=True):
+        assert found.series.at_ms.tolist() == other.series.at_ms.tolist()
+
+
+@pytest.mark.parametrize("word", ["", "null", "NaN", "NA"])
+def test_a_ping_without_an_answer_is_counted(word):
+    (found,) = parse_monroe(MONROE.replace("None", word), SOURCE)
+    assert found.description == "3 answers, at most 2 s apart, 1 ping without one"
+
+
 def test_a_node_of_monroe_has_half_of_each_round_trip_by_time():
     lines = MONROE.splitlines()
     shuffled = "\n".join([lines[0], *reversed(lines[1:])])
@@ -76,7 +96,23 @@ def test_a_node_of_monroe_has_half_of_each_round_trip_by_time():
         (FCC.replace(",1500000,", ",-1,"), "f.csv:2: bytes_sec_interval is `-1`"),
         (FCC.replace(",9\n400", "\n400"), "f.csv:3: 14 cells, and the heading has 15"),
         (FCC.replace("address", "dtime"), "f.csv:1: two columns of one name"),
-        (FCC.splitlines()[0] + "\n7,d,t,a,5,7,9,1,1,2,3,3,1,0,9\n", "unit 7 has no whole test"),
+        (
+            FCC.splitlines()[0] + "\n7,2015-01-01 0:00,t,a,5,7,9,1,1,2,3,3,1,0,9\n",
+            "unit 7 has no whole test",
+        ),
+        (
+            FCC.replace("2015-01-03", "9/1/2015"),
+            "f.csv:4: dtime is `9/1/2015 01:00:00`, which does",
+        ),
+        (FCC.replace("1,0,9\n400", ",0,9\n400"), "f.csv:3: successes is ``, which is not a number"),
+        (
+            FCC + FCC.splitlines()[1].replace("1500000", "1") + "\n",
+            "f.csv:6: interval 0 of its test has another value in an earlier row; keep the rows",
+        ),
+        (
+            MONROE.replace("1463048695.5", "1463048694.5"),
+            "f.csv:3: its timestamp has another value in an earlier row; keep the rows",
+        ),
         (MONROE.replace("1463048695.5", "soon"), "f.csv:3: timestamp is `soon`"),
         (
             MONROE.replace(",60\n", ",9e9\n"),
