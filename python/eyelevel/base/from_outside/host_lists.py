@@ -1,4 +1,4 @@
-"""Read lists of hosts to probe or scan, and lists of opt-outs.
+"""Read lists of hosts to probe or scan, of pages to record, and of opt-outs.
 
 A line is `HOST[:PORT][/PATH]`, a URL, or a row of a published list: Tranco's, Alexa's and
 Umbrella's have a rank before the name, CrUX's after it, and others a heading that names the column.
@@ -7,7 +7,7 @@ list.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
@@ -32,12 +32,16 @@ _ALONE = ("domain", "origin", "hostname", "url", "fqdn", "saddr")
 """Words that are a heading even without a second column. A host may be called `site`, so the
 other words count alone only if the next line has a dot or a colon.
 """
+_OF_URLS = ("url", "website url", "page")
 SHOWN = 3
 """Number of left-out lines that are quoted."""
 
 _BEGIN_CHARACTERS = 4
 """A byte order mark, and the first letter with its NUL."""
 
+_COMMENT = re.compile(r"#.*", re.DOTALL)
+_COMMENT_AFTER_BLANK = re.compile(r"(?:^|(?<=\s))#.*", re.DOTALL)
+"""A comment in a list of URLs, which may have fragments."""
 _SCHEME = re.compile(r"https?://", re.IGNORECASE)
 _WITHOUT_PORT = re.compile(r"\[[^\]]*\]|[^][/?:]+")
 _PORT = re.compile(r"(.*):(\d{1,5})", re.DOTALL)
@@ -109,7 +113,7 @@ def read_hosts(path: Path, source: Source, left_out: LeftOut) -> Iterator[tuple[
 
     Raises the source's error if the file cannot be read.
     """
-    for number, text, columns in _rows(lines_of(path, source, WORD_LINE_BYTES_MAX), source):
+    for number, text, columns in rows_of_hosts(path, source):
         try:
             word = columns.host_in(text, number, source)
         except ExpectedError as error:
@@ -122,22 +126,28 @@ def read_hosts(path: Path, source: Source, left_out: LeftOut) -> Iterator[tuple[
             left_out.take(source.refusal(fault, str(number), "correct the line, or drop it"))
 
 
-def _rows(
-    lines: Iterable[tuple[int, str]], source: Source
-) -> Iterator[tuple[int, str, "_Columns"]]:
-    """Yield a list's lines, without its heading and `#` comments."""
-    columns: _Columns | None = None
+def rows_of_hosts(
+    path: Path, source: Source, *, with_urls: bool = False
+) -> Iterator[tuple[int, str, "HostColumns"]]:
+    """Yield the number and text of each line, without heading and comments, and its columns.
+
+    `with_urls` if whole URLs are wanted, of which a column counts first. Raises the source's error
+    if the file cannot be read.
+    """
+    columns: HostColumns | None = None
+    comment = _COMMENT_AFTER_BLANK if with_urls else _COMMENT
     held: tuple[int, str] | None = None
-    for number, line in lines:
+    for number, line in lines_of(path, source, WORD_LINE_BYTES_MAX):
         # A tab at the end of a line is kept: it separates an empty cell.
-        text = line.lstrip("\ufeff").partition("#")[0].strip(" ")
+        text = comment.sub("", line.lstrip("\ufeff"), count=1).strip(" ")
         if not text.strip():
             continue
         if columns is None:
             if "\0" in text[:_BEGIN_CHARACTERS]:
                 raise source.refusal("it is in UTF-16", "", "save the file as UTF-8")
             stated = read_separator(text, number, source)
-            columns = _Columns(stated or SEPARATORS)
+            names = sorted(COLUMNS, key=lambda name: name not in _OF_URLS) if with_urls else COLUMNS
+            columns = HostColumns(stated or SEPARATORS, names)
             if stated:
                 continue
         if columns.take_heading(text, number, source):
@@ -151,11 +161,12 @@ def _rows(
         yield number, text, columns
 
 
-class _Columns:
+class HostColumns:
     """Finds the column of a list's hosts: after a rank, before it, or under a heading."""
 
-    def __init__(self, separators: str) -> None:
+    def __init__(self, separators: str, names: Sequence[str]) -> None:
         self._separators = separators
+        self._names = names
         self._is_new = True
         self._at: int | None = None
         self._port_at: int | None = None
@@ -175,7 +186,7 @@ class _Columns:
         # A line with a CR is not a heading: it is left out like a row, and the others are read.
         for separator in self._separators if is_first and "\r" not in text else "":
             cells = [_heading_word(cell) for cell in csv_cells(text, separator, number, source)]
-            known = COLUMNS if len(cells) > 1 or " " in cells[0] else _ALONE
+            known = self._names if len(cells) > 1 or " " in cells[0] else _ALONE
             named = next((name for name in known if name in cells), None)
             if named is not None and not any(_RANK.fullmatch(cell) for cell in cells):
                 self._separators, self._at = separator, cells.index(named)

@@ -4,29 +4,28 @@ Sites of the studies that this project builds on, as far as the studies name the
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from eyelevel.base.errors import CorpusError, nearest
-from eyelevel.base.from_outside.files import lines_of
-from eyelevel.base.from_outside.limits import PAGES, WORD_LINE_BYTES_MAX
+from eyelevel.base.from_outside.host_lists import parse_host, rows_of_hosts
+from eyelevel.base.from_outside.limits import PAGES
 from eyelevel.base.from_outside.source import Source
 from eyelevel.base.from_outside.words import excerpt
 from eyelevel.sites.corpora.sources import plain_name
 
 PAGES_MAX = 10_000
-_HOST = re.compile(
-    r"[a-zA-Z0-9_\u0080-\U0010ffff-]+(\.[a-zA-Z0-9_\u0080-\U0010ffff-]+)*(:\d{1,5})?/?"
-)
+_URL = re.compile(r"(https?://)([^/?#@]*@)?([^#]*)(#.*)?", re.IGNORECASE)
+_PORTS = {"https://": 443, "http://": 80}
 
 
 def read_pages(given: str) -> list[str]:
     """Return the URLs of a list's file, or of a published list, each once and in order.
 
-    A line is a URL, or a host, which stands for its start page over https; ranks before a comma, as
-    in Tranco's lists, are ignored. Raises `CorpusError` with the first invalid line.
+    A line is a URL, or a host, which stands for its start page over https; ranks, headings and
+    comments are as in lists of hosts. Raises `CorpusError` with the first invalid line.
     """
     path = Path(given)
     if not path.is_file():
@@ -38,8 +37,7 @@ def read_pages(given: str) -> list[str]:
             f"there is no list `{excerpt(given)}`; give a file with one URL per line; {meant}"
         )
     source = Source(given, PAGES, CorpusError)
-    lines = lines_of(path, source, WORD_LINE_BYTES_MAX)
-    urls = list(dict.fromkeys(_urls(lines, given)))
+    urls = list(dict.fromkeys(_urls(path, source)))
     if not urls:
         raise CorpusError(f"{given} names no page; give one URL per line")
     if len(urls) > PAGES_MAX:
@@ -56,30 +54,32 @@ def name_of_page(url: str, taken: set[str]) -> str:
     return next(each for n in range(2, PAGES_MAX + 2) if (each := f"{name}-{n}") not in taken)
 
 
-def _urls(lines: Iterable[tuple[int, str]], file: str) -> Iterable[str]:
-    for number, line in lines:
-        word = line.strip()
-        if not word or word.startswith("#"):
-            continue
-        rank, comma, rest = word.partition(",")
-        word = rest.strip() if comma and rank.strip().isdecimal() else word
-        url = f"https://{word.removesuffix('/')}/" if _HOST.fullmatch(word) else word
-        if not _is_page(url):
-            raise CorpusError(
-                f"{file}:{number}: `{excerpt(word)}` is neither a URL nor a host; write it as "
-                "`https://www.example.org/`"
-            )
-        yield url
+def _urls(path: Path, source: Source) -> Iterator[str]:
+    for number, text, columns in rows_of_hosts(path, source, with_urls=True):
+        word = columns.host_in(text, number, source).strip()
+        try:
+            yield _page_url(word)
+        except ValueError as error:
+            fault = f"`{excerpt(word)}` is neither a URL nor a host ({excerpt(error)})"
+            remedy = "write it as `https://www.example.org/`"
+            raise source.refusal(fault, str(number), remedy) from error
 
 
-def _is_page(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        port_is_one = parts.port is None or parts.port > 0
-    except ValueError:  # an incomplete IPv6 address, or an invalid port
-        return False
-    is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
-    return is_web and port_is_one and url.isprintable() and " " not in url
+def _page_url(word: str) -> str:
+    """Return the URL of a page in the form in which browsers write it, with its fragment.
+
+    Raises `ValueError` with the reason.
+    """
+    if not word.isprintable():
+        raise ValueError("a character that is not printed is in it")
+    found = _URL.fullmatch(word)
+    scheme, user, rest, fragment = found.groups("") if found else ("", "", word, "")
+    host = parse_host(f"{scheme}{rest}")
+    scheme = scheme.lower() or "https://"
+    name = f"[{host.name}]" if ":" in host.name else host.name
+    is_named = host.port not in (None, _PORTS[scheme])
+    port = f":{host.port}" if is_named else ""
+    return f"{scheme}{user}{name}{port}{host.path}{fragment}"
 
 
 @dataclass(frozen=True)

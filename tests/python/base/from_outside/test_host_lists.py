@@ -3,6 +3,7 @@
 import random
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -10,6 +11,7 @@ from eyelevel.base.errors import ProbeError, ScanError
 from eyelevel.base.from_outside.host_lists import COLUMNS, parse_host
 from eyelevel.probes.scans import count_names, read_names, read_opt_out
 from eyelevel.probes.targets import parse_target, read_targets
+from eyelevel.sites.corpora.pages import read_pages
 
 LISTS = {
     "names": "www.d.test\nAPI.d.test.\n",
@@ -49,7 +51,9 @@ def listed(folder: Path, text: str) -> Path:
 
 
 @pytest.mark.parametrize("form", LISTS)
-def test_every_form_of_list_is_read_alike_by_probe_and_scan(form: str, tmp_path: Path) -> None:
+def test_every_form_of_list_is_read_alike_by_probe_scan_and_record(
+    form: str, tmp_path: Path
+) -> None:
     path = listed(tmp_path, LISTS[form])
     assert list(read_names(path)) == ["www.d.test", "api.d.test"]
     assert list(read_names(path, 1)) == ["www.d.test"]
@@ -57,6 +61,9 @@ def test_every_form_of_list_is_read_alike_by_probe_and_scan(form: str, tmp_path:
         ("www.d.test", 443),
         ("api.d.test", 443),
     ]
+    if form != "with other lines":  # which pages refuse
+        pages = [urlsplit(url).hostname for url in read_pages(str(path))]
+        assert pages == ["www.d.test", "api.d.test"]
     opt_out = read_opt_out(listed(tmp_path, "https://D.test/\n"))
     assert all(opt_out.covers(name) for name in read_names(listed(tmp_path, LISTS[form])))
 

@@ -34,13 +34,41 @@ def test_urls_hosts_and_ranked_hosts_are_pages_each_once(tmp_path):
         "http://plain.example:8080/\nmünchen.example\n",
     ) == [
         "https://a.example/x?y=1", "https://example.org/", "https://ranked.example/",
-        "http://plain.example:8080/", "https://münchen.example/",
+        "http://plain.example:8080/", "https://xn--mnchen-3ya.example/",
     ]  # fmt: skip
+
+
+def test_a_page_has_one_spelling_and_keeps_its_fragment(tmp_path):
+    assert listed(
+        tmp_path,
+        "\ufeffA.example\nhttps://a.example:443 # the same\nHTTPS://a.example./\n"
+        "https://u:p@a.example/#/route\na.example:8443/x?q#y\n2001:DB8::1\nhttp://a.example:80\n",
+    ) == [
+        "https://a.example/", "https://u:p@a.example/#/route", "https://a.example:8443/x?q#y",
+        "https://[2001:db8::1]/", "http://a.example/",
+    ]  # fmt: skip
+
+
+def test_of_a_table_the_column_of_urls_counts(tmp_path):
+    assert listed(tmp_path, "domain,url,rank\na.example,https://www.a.example/x,1\n") == [
+        "https://www.a.example/x"
+    ]
 
 
 @pytest.mark.parametrize(
     "wrong",
-    ["ftp://a.example/", "a b", "https://", "http://[::1/", "https://a.example:99999/", "\x1b[2J"],
+    [
+        "ftp://a.example/",
+        "a b",
+        "a..example",
+        "\ufffd.example",
+        "192.2",
+        "a%62.example",
+        "https://",
+        "http://[::1/",
+        "https://a.example:99999/",
+        "\x1b[2J",
+    ],
 )
 def test_what_is_no_page_is_refused_with_its_line(tmp_path, wrong):
     with pytest.raises(CorpusError) as refused:
