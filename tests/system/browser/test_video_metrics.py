@@ -118,7 +118,9 @@ def test_the_command_prints_the_reference_values():
         "contentful_speed_index_ms",
         "visual_progress",
         "settled",
+        "navigation_shown",
     }
+    assert found["navigation_shown"]
     assert found["first_visual_change_ms"] == 500
     assert found["visual_progress"] == [[0, 0], [500, 23], [1000, 60], [2000, 98], [3000, 100]]
 
@@ -209,6 +211,24 @@ def test_a_page_has_settled_once_it_is_quiet_for_longer_than_between_changes(
     times_ms: list[int], ended_ms: int, settled: bool
 ) -> None:
     assert shown(times_ms, ended_ms).settled is settled
+
+
+def test_a_video_without_orange_is_marked(tmp_path: Path) -> None:
+    import random
+
+    from drawn_videos import ORANGE_FRAMES, Drawn, page
+
+    assert not shown([500, 1500], 3000).navigation_shown
+    frames = page(random.Random(1))
+    for first, is_shown in ((0, True), (ORANGE_FRAMES - 1, True), (ORANGE_FRAMES, False)):
+        file = Drawn(frames[first:]).write(tmp_path)
+        done = subprocess.run(
+            [sys.executable, "-m", "eyelevel.cli.main", "metrics", "video", str(file)],
+            capture_output=True,
+            timeout=TEST_TIMEOUT_S,
+            check=True,
+        )
+        assert (b"no frame is orange" in done.stdout) is not is_shown
 
 
 def test_a_picture_without_a_page_is_refused(tmp_path: Path) -> None:

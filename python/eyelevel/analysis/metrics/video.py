@@ -109,6 +109,8 @@ class VideoMetrics:
     settled: bool | None
     """Whether the page had settled when the video ended; otherwise the last change and Speed Index
     depend on the video's length. None: it never changed."""
+    navigation_shown: bool
+    """Whether orange ends at the navigation; otherwise times count from the first frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,7 @@ def video_metrics(recorded: Recorded, floored: bool = True) -> VideoMetrics:
     `floored` is Browsertime's convention: whole percent, ignored margins and faint changes, edges
     counted one frame early. Otherwise every change counts wherever it is.
     """
+    is_shown = _first_orange(recorded.frames) is not None
     visible = frames = without_orange(recorded.frames)
     if floored:
         frames = _without_repeats(_from_render_start(frames, recorded), recorded)
@@ -149,7 +152,7 @@ def video_metrics(recorded: Recorded, floored: bool = True) -> VideoMetrics:
     start_ms = frames[0][0] if frames else 0
     kept = [(at_ms - start_ms, picture) for at_ms, picture in frames]
     if len(kept) < 2:
-        return _empty_metrics(tuple((at_ms, 0) for at_ms, _ in kept))
+        return _empty_metrics(tuple((at_ms, 0) for at_ms, _ in kept), is_shown)
     done, whole = progress_parts(np.stack([histogram(picture) for _, picture in kept]))
     parts = [int(part) * 100 / whole if whole else 0.0 for part in done[:-1]]
     percents = [*((math.floor(part) if floored else part) for part in parts), 100]
@@ -175,6 +178,7 @@ def video_metrics(recorded: Recorded, floored: bool = True) -> VideoMetrics:
         contentful_speed_index_ms=index_from_first_change(times, contents),
         visual_progress=progress,
         settled=_is_settled(visible, recorded.ended_ms),
+        navigation_shown=is_shown,
     )
 
 
@@ -191,10 +195,15 @@ def is_orange(picture: Picture) -> bool:
 
 def without_orange(frames: Sequence[tuple[int, Picture]]) -> Sequence[tuple[int, Picture]]:
     """Return the frames after the first orange ones, without orange ones at the end."""
-    first = frames[: BEFORE_ORANGE_MAX + 1]
-    begin = next((place for place, (_, picture) in enumerate(first) if is_orange(picture)), 0)
+    begin = _first_orange(frames) or 0
     rest = list(dropwhile(lambda frame: is_orange(frame[1]), frames[begin:]))
     return list(dropwhile(lambda frame: is_orange(frame[1]), reversed(rest)))[::-1]
+
+
+def _first_orange(frames: Sequence[tuple[int, Picture]]) -> int | None:
+    """Return the place of the first orange frame near the beginning."""
+    first = enumerate(frames[: BEFORE_ORANGE_MAX + 1])
+    return next((place for place, (_, picture) in first if is_orange(picture)), None)
 
 
 def _from_render_start(
@@ -264,9 +273,10 @@ def _is_settled(frames: Sequence[tuple[int, Picture]], ended_ms: int) -> bool:
     return len(gaps) < REPEATS_MIN - 1 or min(gaps) < quiet_ms
 
 
-def _empty_metrics(progress: tuple[tuple[int, int], ...]) -> VideoMetrics:
+def _empty_metrics(progress: tuple[tuple[int, int], ...], navigation_shown: bool) -> VideoMetrics:
     none = dict.fromkeys((field.name for field in fields(VideoMetrics)), None)
-    return VideoMetrics(**none | {"visual_progress": progress})  # type: ignore[arg-type]
+    known = {"visual_progress": progress, "navigation_shown": navigation_shown}
+    return VideoMetrics(**none | known)  # type: ignore[arg-type]
 
 
 def _run_around(alike: NDArray[np.bool_], centre: int) -> tuple[int, int]:

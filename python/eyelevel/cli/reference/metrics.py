@@ -41,7 +41,8 @@ the navigation, then the page, perhaps under a browser's bar). Compared with Bro
 script on videos drawn for each of its remedies, First and Last Visual Change are within a frame and
 the Speed Index is within 1 %; on recorded loads the perceptual and contentful ones are within 3 %
 (`tests/system/browser/test_video_remedies.py`). A page that was still changing when the video ended
-is marked (`settled` is false): its last change and its indices depend on when the video ends. With
+is marked (`settled` is false): its last change and its indices depend on when the video ends. So is
+a video without orange (`navigation_shown` is false), whose times count from its first frame. With
 `--convention eyelevel` the whole picture is the page, nothing is masked or floored, and a change is
 a channel of a pixel that differs by more than 14 of 255, which lossy video does to an unchanged
 picture. Measured loads differ from Browsertime in these points:

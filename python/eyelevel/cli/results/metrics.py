@@ -134,6 +134,7 @@ JSON_KEYS = (
     "contentful_speed_index_ms",
     "visual_progress",
     "settled",
+    "navigation_shown",
 )
 
 
@@ -176,6 +177,13 @@ def _print_video(found: VideoMetrics, as_browsertime: bool) -> None:
     if found.first_visual_change_ms is None and steps:
         faint = "; --convention eyelevel counts fainter changes, too" if as_browsertime else ""
         results.print(f"nothing on the page changed{faint}", markup=False)
+    if not found.navigation_shown:
+        results.print(
+            "no frame is orange, so the navigation is not to be seen: all times count from the "
+            "video's first frame",
+            markup=False,
+            style=WARNING_STYLE,
+        )
     if found.settled is False:
         results.print(
             "the page was still changing when the video ended: Last Visual Change and all that "
