@@ -38,20 +38,38 @@ pub fn parse(text: &str) -> Option<i64> {
     Some(seconds * 1000 + milliseconds)
 }
 
-/// Parses a date with an offset from UTC, as in HAR: `2018-02-21T10:57:25.123+01:00`.
+/// Parses a date of HAR, `2018-02-21T10:57:25.123+01:00`, also as its writers vary it: an offset
+/// without its colon or minutes, a small `t` or `z` or a blank, a comma, no seconds. Without an
+/// offset it is taken as UTC.
 pub fn parse_with_offset(text: &str) -> Option<i64> {
-    let at = text.len().checked_sub(6)?;
-    let (Some(local), Some(offset)) = (text.get(..at), text.get(at..)) else {
-        return parse(text);
+    const DATE_BYTES: usize = 10;
+    const TO_MINUTES_BYTES: usize = 16;
+    let text = text.trim();
+    let after_date = text.get(DATE_BYTES..).filter(|_| text.is_ascii())?;
+    let sign_at = after_date.rfind(['+', '-']).map(|at| DATE_BYTES + at);
+    let (local, offset_minutes) = match sign_at {
+        Some(at) => (&text[..at], parse_offset(&text[at..])?),
+        None => (text.strip_suffix(['Z', 'z']).unwrap_or(text), 0),
     };
-    let sign = match offset.as_bytes()[0] {
-        b'+' => 1,
-        b'-' => -1,
-        _ => return parse(text),
+    let (date, time) = local.trim_end().split_at_checked(DATE_BYTES)?;
+    let time = time.strip_prefix(['T', 't', ' '])?.replace(',', ".");
+    let is_to_minutes = date.len() + 1 + time.len() == TO_MINUTES_BYTES;
+    let seconds = if is_to_minutes { ":00" } else { "" };
+    Some(parse(&format!("{date}T{time}{seconds}Z"))? - offset_minutes * 60_000)
+}
+
+/// Parses `+01:00`, `+0100` or `+01` as minutes.
+fn parse_offset(text: &str) -> Option<i64> {
+    let (sign, digits) = text.split_at_checked(1)?;
+    let digits = digits.replace(':', "");
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let (hours, minutes) = match digits.len() {
+        2 => (&digits[..], "0"),
+        4 => digits.split_at(2),
+        _ => return None,
     };
-    let (hours, minutes) = offset[1..].split_once(':')?;
-    let minutes: i64 = hours.parse::<i64>().ok()? * 60 + minutes.parse::<i64>().ok()?;
-    Some(parse(&format!("{local}Z"))? - sign * minutes * 60_000)
+    let minutes = hours.parse::<i64>().ok()? * 60 + minutes.parse::<i64>().ok()?;
+    is_number.then_some(if sign == "-" { -minutes } else { minutes })
 }
 
 /// Parses the value of a `Date` field, `Wed, 21 Feb 2018 10:57:25 GMT` (RFC 9110, section 5.6.7).
@@ -137,8 +155,32 @@ mod tests {
         let http = "Wed, 21 Feb 2018 10:57:25 GMT";
         assert_eq!(parse_http(http), Some(1_519_210_645_000));
         assert_eq!(parse_http("yesterday"), None);
-        for har in ["2018-02-21T11:57:25.5+01:00", "2018-02-21T10:57:25.500Z"] {
+        for har in [
+            "2018-02-21T11:57:25.5+01:00",
+            "2018-02-21T10:57:25.500Z",
+            "2018-02-21T10:57:25.500+0000",
+            "2018-02-21T05:27:25.500-0530",
+            "2018-02-21T11:57:25.5000000+01",
+            "2018-02-21t10:57:25,5z",
+            "2018-02-21 11:57:25.5 +01:00",
+            " 2018-02-21T10:57:25.500",
+        ] {
             assert_eq!(parse_with_offset(har), Some(1_519_210_645_500), "{har}");
+        }
+        let to_minutes = Some(1_519_210_620_000);
+        assert_eq!(parse_with_offset("2018-02-21T10:57Z"), to_minutes);
+        assert_eq!(parse_with_offset("2018-02-21T11:57+01:00"), to_minutes);
+        for odd in [
+            "",
+            "2018-02-21",
+            "2018-02-21T10:57:25+1",
+            "2018-02-21T10:57:25+a0",
+            "2018-02-21T10:57:25+01:000",
+            "2018-02-21Z",
+            "2018-02-21+01:00",
+            "2018-02-21T10:5Z",
+        ] {
+            assert_eq!(parse_with_offset(odd), None, "{odd}");
         }
         assert_eq!(parse_with_offset("2018"), None);
         assert_eq!(parse_with_offset("äöü2018"), None);

@@ -6,6 +6,7 @@
 //! the provenance also notes. An invalid entry is left out, without effect on others.
 
 use std::io::Read;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use bytes::Bytes;
@@ -256,7 +257,7 @@ impl<'a> Reading<'a> {
         let mut exchange = self.new_exchange(&request)?;
         self.fill(&mut exchange, &response)?;
         let address = entry.server_ip_address.text();
-        exchange.address = address.and_then(|text| text.trim_matches(['[', ']']).parse().ok());
+        exchange.address = address.and_then(|text| parse_address(text.trim()));
         let started = entry.started_date_time.text();
         exchange.recorded_at_unix_ms = started.and_then(|text| timestamp::parse_with_offset(&text));
         let initiator = entry.initiator.0.and_then(|initiator| initiator.url.text());
@@ -431,6 +432,12 @@ fn convert_fields(fields: &Fields<'_>) -> Result<Vec<Header>, String> {
     Ok(headers)
 }
 
+/// Parses an address, in brackets or with a port as some writers have it.
+fn parse_address(text: &str) -> Option<IpAddr> {
+    let alone = text.trim_matches(['[', ']']).parse().ok();
+    alone.or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()))
+}
+
 fn starts_with_ignoring_case(text: &str, prefix: &str) -> bool {
     let head = text.as_bytes().get(..prefix.len());
     head.is_some_and(|head| head.eq_ignore_ascii_case(prefix.as_bytes()))
@@ -462,6 +469,22 @@ mod tests {
         match read {
             Ok(()) => Ok(imported.exchanges[0].body.len()),
             Err(_) => Err(refusal.expect("why it ends").to_string()),
+        }
+    }
+
+    #[test]
+    fn addresses_are_parsed_in_brackets_and_with_ports() {
+        for (text, address) in [
+            ("192.0.2.1", Some("192.0.2.1")),
+            ("192.0.2.1:443", Some("192.0.2.1")),
+            ("2001:db8::1", Some("2001:db8::1")),
+            ("[2001:db8::1]", Some("2001:db8::1")),
+            ("[2001:db8::1]:443", Some("2001:db8::1")),
+            ("a.test", None),
+            ("", None),
+        ] {
+            let expected = address.map(|address| address.parse().unwrap());
+            assert_eq!(parse_address(text), expected, "{text}");
         }
     }
 
