@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from eyelevel.base.errors import NetworkError
 from eyelevel.base.from_outside.cell_numbers import NumberStyle, style_of
-from eyelevel.base.from_outside.csv_rows import Table, read_separator, read_table, refuse_long_rows
+from eyelevel.base.from_outside.csv_rows import Table, csv_rows, read_table, refuse_long_rows
 from eyelevel.base.from_outside.headings import PLAIN, SHARE, Quantity, read_heading
 from eyelevel.base.from_outside.json_rows import is_json, is_row, json_records, table_of
 from eyelevel.base.from_outside.limits import TABLE
@@ -59,7 +59,7 @@ Bins = Sequence[tuple[float, float, float]]
 def is_crux(text: str, file: str = "users") -> bool:
     """Return whether a file of users is from CrUX: a response of the API, or a table of bins.
 
-    Raises `NetworkError` for malformed JSON.
+    Raises `NetworkError` for what is no table.
     """
     source = Source(file, TABLE, NetworkError)
     if is_json(text):
@@ -67,10 +67,8 @@ def is_crux(text: str, file: str = "users") -> bool:
         if any(_is_answer(record) for _, record in records):
             return True
         return _names_bins(table_of(records, source).rows[0][1])
-    for line in text.splitlines():
-        if line.strip() and line.lstrip()[0] != "#" and not read_separator(line, 1, source):
-            return _names_bins([line])
-    return False
+    _, heading = next(csv_rows(text, source), (0, list[str]()))
+    return _names_bins(heading)
 
 
 def _names_bins(names: Sequence[str]) -> bool:

@@ -83,6 +83,7 @@ CRUX_CSV = "start,end,density\n0,75,0.5\n75,275,0.4\n275,,0.1\n"
         "sep=;\nstart;end;density\n0;75;0,5\n75;275;0,4\n275;;0,1\n",
         "start\tend\tdensity\n0\t75\t50%\n75\t275\t40 %\n275\t\t10%\n",
         "start,end,density (%)\n0,75,50\n75,275,40\n275,,10\n",
+        "# of May\n# " + CRUX_CSV,
     ],
 )
 def test_cruxs_bins_are_the_same_in_all_forms(text, tmp_path, capsys):
