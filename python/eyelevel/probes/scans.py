@@ -10,6 +10,7 @@ their names. Opt-outs are names, with everything below them, and ranges of addre
 """
 
 import ipaddress
+import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -88,6 +89,11 @@ def count_names(path: Path, top: int | None, port: int, note: Callable[[str], No
     return count
 
 
+_AS_NUMBER = re.compile(r"AS ?\d+", re.IGNORECASE | re.ASCII)
+_MAPPED_BITS = 96
+"""Length of the prefix `::ffff:`, bits."""
+
+
 def read_opt_out(path: Path) -> OptOut:
     """Read a file with one name, address or range per line; `#` begins a comment.
 
@@ -103,6 +109,8 @@ def read_opt_out(path: Path) -> OptOut:
         name = text
         if not (found := _range_of(text)):
             try:
+                if _AS_NUMBER.fullmatch(text):
+                    raise ValueError("a network's number; write its ranges")
                 name = parse_host(text.removeprefix("*.")).name
             except ValueError as error:
                 fault = f"`{excerpt(text)}` is no name, address or range ({excerpt(error)})"
@@ -117,11 +125,17 @@ def read_opt_out(path: Path) -> OptOut:
 
 
 def _range_of(text: str) -> str:
-    """Return an address or range as a range; "" for anything else."""
+    """Return an address or range as a range; "" for anything else.
+
+    A range of IPv4 addresses that is mapped to IPv6 is one of IPv4.
+    """
     try:
-        return str(ipaddress.ip_network(text, strict=False))
+        found = ipaddress.ip_network(text, strict=False)
     except ValueError:
         return ""
+    mapped = getattr(found.network_address, "ipv4_mapped", None)
+    bits = found.prefixlen - _MAPPED_BITS
+    return f"{mapped}/{bits}" if mapped and bits >= 0 else str(found)
 
 
 PROTOCOLS = {"tls1.3": "tls13", "quic": "quic", "http2": "http2"}

@@ -222,3 +222,8 @@ def test_an_opt_out_covers_what_is_below_it_and_ranges_of_addresses(tmp_path: Pa
     assert not any(opt_out.covers(name) for name in ("notexample.com", "com", "strasse.test"))
     with pytest.raises(ScanError, match=r"list:2: `192\.0\.2\.0-192\.0\.2\.9` is no name"):
         read_opt_out(listed(tmp_path, "a.example\n192.0.2.0-192.0.2.9\n"))
+    for number in ("AS64500", "as 64500"):
+        with pytest.raises(ScanError, match=r"list:2: `\w+ ?64500` .* write its ranges"):
+            read_opt_out(listed(tmp_path, f"a.example\n{number}\n"))
+    mapped = read_opt_out(listed(tmp_path, "::ffff:192.0.2.1\n::ffff:192.0.2.0/120\n::/0\n"))
+    assert mapped.ranges == ("192.0.2.1/32", "192.0.2.0/24", "::/0")
