@@ -30,6 +30,7 @@ use crate::limits::{HAR_BYTES_MAX, HEAD_FIELDS_MAX};
 use crate::timestamp;
 use crate::url::Url;
 use crate::warc::gzip::MAGIC;
+use crate::warc::http1;
 use crate::whole::correct_length;
 
 /// The number of bytes of a compressed file that are decoded to detect its content.
@@ -120,6 +121,7 @@ struct Altered {
     mended: usize,
     redirects: usize,
     targets: usize,
+    typed: usize,
     as_utf8: usize,
     added: usize,
     forms: usize,
@@ -150,6 +152,10 @@ impl Altered {
             (
                 self.targets,
                 "redirects are in the HAR without `Location`, and lead to their `redirectURL`",
+            ),
+            (
+                self.typed,
+                "answers are in the HAR without fields, and have the type of its `mimeType`",
             ),
             (
                 self.as_utf8,
@@ -284,9 +290,10 @@ impl<'a> Reading<'a> {
         self.altered.forms += usize::from(posted.is_written);
         self.altered.not_posted += usize::from(posted.is_cut);
         Ok(Exchange {
-            method: request.method.text().ok_or("its request has no method")?,
+            method: normalise_method(request.method.text().ok_or("its request has no method")?),
             request_headers,
             request_body: posted.bytes.into(),
+            protocol: protocol(&request.http_version.text().unwrap_or_default()).to_owned(),
             ..blank(url)
         })
     }
@@ -303,7 +310,9 @@ impl<'a> Reading<'a> {
         let status_text = response.status_text.word().unwrap_or_default();
         exchange.reason = status_text.trim().replace(['\r', '\n'], " ");
         let version = response.http_version.text().unwrap_or_default();
-        exchange.protocol = protocol(&version).to_owned();
+        if !version.trim().is_empty() {
+            exchange.protocol = protocol(&version).to_owned();
+        }
         if let Some(error) = response.error.text().filter(|error| !error.is_empty()) {
             return Err(format!("the browser has no whole answer: {error:.100}"));
         }
@@ -314,6 +323,10 @@ impl<'a> Reading<'a> {
             ));
         }
         let mut headers = convert_fields(&response.headers)?;
+        let media_type = response.content.0.as_ref().map(|content| content.mime_type);
+        if headers.is_empty() && add_type(&mut headers, media_type) {
+            self.altered.typed += 1;
+        }
         let sent = headers.len();
         let is_added = |name: &str| {
             let mut beginnings = ADDED_FIELDS.iter();
@@ -340,12 +353,11 @@ impl<'a> Reading<'a> {
             bytes_max: self.budget.bytes_left(),
         };
         let body = body.read(content)?;
+        // Only a client with the body can use a 304, and a browser with an empty cache needs it.
         if exchange.status == NOT_MODIFIED && !body.bytes.is_empty() {
-            make_whole(
-                exchange,
-                &mut headers,
-                content.map(|content| content.mime_type),
-            );
+            // A 304 may lack the body's type (RFC 9110, section 15.4.5).
+            add_type(&mut headers, media_type);
+            (exchange.status, exchange.reason) = (200, "OK".to_owned());
             self.altered.from_cache += 1;
         }
         if body.form == Form::Text && declare_utf8(&mut headers, content, &body.bytes) {
@@ -372,20 +384,17 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Turns a 304 into a complete response: only a client with the body can use a 304, and a browser
-/// with an empty cache needs the body.
-///
-/// A 304 may lack the body's type (RFC 9110, section 15.4.5); `content` has it.
-fn make_whole(exchange: &mut Exchange, headers: &mut Vec<Header>, media_type: Option<Leaf<'_>>) {
-    (exchange.status, exchange.reason) = (200, "OK".to_owned());
+/// Adds the type that `content` has, if the fields have none; returns whether it did.
+fn add_type(headers: &mut Vec<Header>, media_type: Option<Leaf<'_>>) -> bool {
     let has_type = headers.iter().any(|header| header.is("content-type"));
     // Browsers write `x-unknown` or nothing if they do not know it.
     let media_type = media_type
         .and_then(Leaf::text)
-        .filter(|text| text.contains('/'));
-    if let (false, Some(value)) = (has_type, media_type) {
-        headers.push(Header::new("Content-Type", value.trim().to_owned()));
-    }
+        .filter(|text| text.contains('/') && !has_type);
+    let value = media_type.map(|text| Header::new("Content-Type", text.trim().to_owned()));
+    let is_added = value.is_some();
+    headers.extend(value);
+    is_added
 }
 
 /// Returns an upper bound of the memory to import an entry: each of its texts exists twice, as JSON
@@ -443,12 +452,23 @@ fn starts_with_ignoring_case(text: &str, prefix: &str) -> bool {
     head.is_some_and(|head| head.eq_ignore_ascii_case(prefix.as_bytes()))
 }
 
+/// Returns the method in the case in which browsers send it; some writers have their own.
+fn normalise_method(method: String) -> String {
+    const METHODS: [&str; 6] = ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]; // as in Fetch
+    let sent = METHODS
+        .iter()
+        .find(|sent| sent.eq_ignore_ascii_case(&method));
+    sent.map_or(method, |&sent| sent.to_owned())
+}
+
+/// Returns the protocol of a version as writers have it: Chromium named drafts of HTTP/3 `h3-29`
+/// and `http/2+quic/46`.
 fn protocol(version: &str) -> &'static str {
-    match version.to_ascii_lowercase().as_str() {
-        "h2" | "http/2" | "http/2.0" => "h2",
-        "h3" | "http/3" | "http/3.0" => "h3",
-        "http/1.0" => "http/1.0",
-        _ => "http/1.1",
+    let version = version.trim().to_ascii_lowercase();
+    match version.as_str() {
+        draft if draft.starts_with("h3-") || draft.contains("quic/") => "h3",
+        "h2c" => "h2",
+        other => http1::parse_protocol(other).unwrap_or("http/1.1"),
     }
 }
 

@@ -38,6 +38,7 @@ object! {
         method: Leaf<'a> = "method",
         url: Leaf<'a> = "url",
         headers: Fields<'a> = "headers",
+        http_version: Leaf<'a> = "httpVersion",
         post_data: Maybe<PostData<'a>> = "postData",
         body_size: Leaf<'a> = "bodySize",
     }

@@ -170,6 +170,25 @@ fn a_redirect_without_its_fields_leads_to_its_redirect_url() {
 }
 
 #[test]
+fn an_answer_without_any_field_has_the_type_of_its_content() {
+    let content = json!({"text": "export {}", "mimeType": "text/javascript"});
+    let typed = import_body(200, &[], &content);
+    let kind = only(&typed).response_header("content-type");
+    assert_eq!(kind, Some("text/javascript"));
+    let altered = &typed.provenance.altered[0];
+    assert!(
+        altered.starts_with("1 answers are in the HAR without fields"),
+        "{altered}"
+    );
+    // A server that sends none means none, and the browser's guess is in the HAR.
+    let own = import_body(200, &[("Server", "x")], &content);
+    assert_eq!(only(&own).response_header("content-type"), None);
+    let unknown = json!({"text": "a", "mimeType": "x-unknown"});
+    let untyped = import_body(200, &[], &unknown);
+    assert_eq!(only(&untyped).response_header("content-type"), None);
+}
+
+#[test]
 fn files_that_were_read_as_text_are_left_out() {
     let lossy = String::from_utf8_lossy(PNG);
     for content in [

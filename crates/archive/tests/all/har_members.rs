@@ -366,3 +366,41 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn methods_and_versions_are_read_however_they_are_written() {
+    let import = |method: &str, asked: &str, answered: &str| {
+        let har = json!({"log": {"entries": [{
+            "request": {"method": method, "url": "https://a.test/", "httpVersion": asked},
+            "response": {"status": 200, "httpVersion": answered, "content": {"text": "a"}},
+        }]}});
+        let imported = import_content(Format::Har, har.to_string().into()).unwrap();
+        let exchange = imported.exchanges[0].clone();
+        (exchange.method, exchange.protocol)
+    };
+    for (method, sent) in [
+        ("get", "GET"),
+        ("Post", "POST"),
+        ("patch", "patch"),
+        ("PUT", "PUT"),
+    ] {
+        assert_eq!(import(method, "", "").0, sent);
+    }
+    for (asked, answered, protocol) in [
+        ("", "h3-29", "h3"),
+        ("", "http/2+quic/46", "h3"),
+        ("", "HTTP/3.0", "h3"),
+        ("HTTP/1.1", "h2", "h2"),
+        ("", "H2C", "h2"),
+        ("h2", "", "h2"),
+        ("", "HTTP/1.0", "http/1.0"),
+        ("", "unknown", "http/1.1"),
+        ("", "", "http/1.1"),
+    ] {
+        assert_eq!(
+            import("GET", asked, answered).1,
+            protocol,
+            "{asked} {answered}"
+        );
+    }
+}
