@@ -161,11 +161,11 @@ fn range_bytes(exchange: &Exchange) -> Option<u64> {
         return None;
     }
     let range = exchange.response_header("content-range")?.trim();
-    let (first, last) = range
-        .strip_prefix("bytes ")?
-        .split_once('/')?
-        .0
-        .split_once('-')?;
+    let (unit, range) = range.split_once(' ')?;
+    let (first, last) = range.split_once('/')?.0.split_once('-')?;
+    if !unit.eq_ignore_ascii_case("bytes") {
+        return None;
+    }
     number(last)?.checked_sub(number(first)?)?.checked_add(1)
 }
 

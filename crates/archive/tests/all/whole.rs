@@ -97,7 +97,7 @@ fn a_range_is_as_long_as_it_declares() {
         let head = format!("HTTP/1.1 206 Partial Content\r\n{fields}\r\nabc");
         open_with(head.as_bytes())
     };
-    for range in ["bytes 0-3/9", "bytes 5-8/*"] {
+    for range in ["bytes 0-3/9", "bytes 5-8/*", "Bytes  5-8/9"] {
         let chunked = format!("Transfer-Encoding: chunked\r\nContent-Range: {range}\r\n");
         for fields in [&chunked, &format!("Content-Range: {range}\r\n")] {
             assert_left_out(&with(fields), "its body has 3 of the 4 bytes of its range");
@@ -106,6 +106,7 @@ fn a_range_is_as_long_as_it_declares() {
     for fields in [
         "Content-Range: bytes 0-2/9\r\n",
         "Content-Range: bytes */9\r\n",
+        "Content-Range: items 0-8/9\r\n",
         "Content-Range: bytes 3-0/9\r\n",
         "Content-Range: bytes 0-18446744073709551615/*\r\n",
         "Content-Range: bytes 0-8/9\r\nContent-Length: 3\r\n",
