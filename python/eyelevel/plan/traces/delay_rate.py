@@ -70,6 +70,9 @@ MS_MAX = 30 * 86_400_000.0
 SINCE_1970_MS_MAX = 1e14
 """Maximum time since 1970, in the year 5138: larger ones are ms or us under a heading for s."""
 STEPS_MAX = 50_000_000
+_ALIKE_MIN = 3
+"""Minimum number of steps on either side of a change of units."""
+_FAR, _UNIT_TOLERANCE = 100.0, 0.2
 
 
 @dataclass(frozen=True)
@@ -215,6 +218,9 @@ def parse_delay_rate(content: bytes, source: Source) -> DelayRate:
         np.append(False, ~(steps > 0)), "not later than the row before; sort them", line, source
     )
     _refuse(at_ms > MS_MAX, "a time beyond 30 days; name its unit", line, source)
+    changed = np.arange(len(at_ms)) == _unit_change(steps)
+    fault = "times are 1000 times as far apart from here on, as in another unit; write one unit"
+    _refuse(changed, fault, line, source)
     _check_values(values, line, source)
     end = at_ms[-1] + (steps[-1] if len(steps) else LAST_MS)
     used = {column.index for column in columns.values()}
@@ -261,6 +267,24 @@ def _since_first(times: NDArray[np.float64], scale: float) -> NDArray[np.float64
     decimals = min(6, int(np.floor(-np.log10(grain_ms))))
     since: NDArray[np.float64] = np.round((times - times[0]) * scale, decimals)
     return since
+
+
+def _unit_change(steps: NDArray[np.float64]) -> int:
+    """Return the row from which the times seem to be in a smaller unit, or -1.
+
+    From there on, all steps are far longer than all before, by a factor of 1,000 or a million in
+    their medians. The step to that row itself is of neither unit.
+    """
+    last = len(steps) - _ALIKE_MIN - 1
+    if last < _ALIKE_MIN:
+        return -1
+    longest_before = np.maximum.accumulate(steps)[_ALIKE_MIN - 1 : last]
+    shortest_after = np.minimum.accumulate(steps[::-1])[::-1][_ALIKE_MIN + 1 : last + 2]
+    for at in np.flatnonzero(shortest_after > _FAR * longest_before)[-1:] + _ALIKE_MIN:
+        factor = float(np.median(steps[at + 1 :]) / np.median(steps[:at]))
+        if any(abs(factor / unit - 1) < _UNIT_TOLERANCE for unit in (1e3, 1e6)):
+            return int(at) + 1
+    return -1
 
 
 def _cells_of(rows: _Rows, source: Source) -> Iterator[list[str]]:

@@ -102,6 +102,32 @@ def test_a_series_refuses_the_numbers_that_users_tables_refuse(content, said):
     assert refused(lambda: series(content)).startswith(said)
 
 
+@pytest.mark.parametrize("factor", [1000, 1_000_000])
+@pytest.mark.parametrize(("before", "after"), [(4, 4), (9, 4), (9, 9), (4, 30)])
+def test_a_unit_that_changes_within_a_series_is_named(factor, before, after):
+    rng = random.Random(before * after)
+    times = np.cumsum([rng.uniform(0.95, 1.05) / factor * 1000 for _ in range(before + after)])
+    mixed = [*times[:before], *(factor * times[before:])]
+    text = "time_s,mbps\n" + "".join(f"{at:.9f},1\n" for at in mixed)
+    said = refused(lambda: series(text.encode()))
+    assert said.startswith(f"f:{before + 2}: times are 1000 times as far apart from here on, as in")
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        [0, 1, 2, 3, 2000, 3000, 4000],  # too few to tell
+        [0, 1, 2, 3, 4, 4000, 4001, 4002, 4003],  # a gap
+        [0, 1, 2, 3, 4, 400, 800, 1200, 1600],  # measured less often
+        [10**n for n in range(7)],
+        [0, 1, 2, 3, 4, 5000, 6000, 6001, 7000, 8000],
+    ],
+)
+def test_steps_of_other_lengths_are_no_other_unit(times):
+    text = "time_s,mbps\n" + "".join(f"{at},1\n" for at in times)
+    assert series(text.encode()).at_ms[:-1].tolist() == [1000 * (at - times[0]) for at in times]
+
+
 HEADINGS = [
     ("time_ms", "kbps", 1e-3, 1e-3),
     ("Time [s]", "rate (bit/s)", 1, 1e-6),
