@@ -30,6 +30,7 @@ PARTS = {
     "cluster": "Many machines",
     "papers": "The papers",
     "fuzz": "Fuzzing",
+    "tests": "The tests",
 }
 """Headings by the names of folders, in the page's order."""
 INTRODUCTION = """\

@@ -23,7 +23,7 @@ pub enum Anchor {
 }
 
 /// A search for the beginning of the head in a stream of elements.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct AnchorSearch {
     elements: usize,
     charset: Option<usize>,

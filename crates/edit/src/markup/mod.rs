@@ -36,6 +36,11 @@ const PARSER_BYTES_MAX: usize = 64 << 20;
 /// browsers search beyond the standard's 1024 bytes there.
 const DECLARATION_BYTES_MAX: usize = 16 << 10;
 
+/// The message of a document in which the parser could mistake text for tags.
+const AMBIGUOUS: &str = "its markup has a tag where only a whole parser knows whether text follows, \
+                         such as a script inside `select` or `<script a=>`; correct it with a \
+                         `replace` before this edit";
+
 /// A document in its own charset.
 #[derive(Debug, Clone)]
 pub struct Page {
@@ -161,11 +166,7 @@ fn parse(
 fn describe_error(error: &RewritingError) -> Reason {
     match error {
         // The library's own message is a paragraph.
-        RewritingError::ParsingAmbiguity(_) => {
-            "its markup has a tag where only a whole parser knows whether text follows, such as a \
-             script inside `select`; correct it with a `replace` before this edit"
-                .to_owned()
-        }
+        RewritingError::ParsingAmbiguity(_) => AMBIGUOUS.to_owned(),
         RewritingError::MemoryLimitExceeded(_) => {
             format!("a tag of it takes more than {PARSER_BYTES_MAX} bytes; leave it out with `in`")
         }

@@ -8,7 +8,7 @@ use lol_html::{ElementContentHandlers, Selector};
 
 use super::attributes::{find_urls, has_word, unescape};
 use super::head::{Anchor, AnchorSearch};
-use super::{Handlers, Page, any};
+use super::{AMBIGUOUS, Handlers, Page, any};
 use crate::error::Reason;
 use crate::policy::{Inline, Kind};
 use std::borrow::Cow;
@@ -92,11 +92,26 @@ pub fn scan(page: &Page) -> Result<Scan, Reason> {
     let State {
         mut scan, anchor, ..
     } = state.into_inner();
+    if anchor != search_elements(page)? {
+        return Err(AMBIGUOUS.to_owned());
+    }
     scan.anchor = anchor.found();
     for inline in &mut scan.inline {
         inline.text = inline.text.replace("\r\n", "\n").replace('\r', "\n");
     }
     Ok(scan)
+}
+
+/// Searches the elements without reading texts. lol_html reads what follows a tag such as `<script a=>`
+/// as markup if it reads texts, and as text if it does not.
+fn search_elements(page: &Page) -> Result<AnchorSearch, Reason> {
+    let search = RefCell::new(AnchorSearch::default());
+    let any = any();
+    page.pass(Handlers::each(&any, |element| {
+        search.borrow_mut().on_element(element);
+        Ok(())
+    }))?;
+    Ok(search.into_inner())
 }
 
 struct State {

@@ -115,3 +115,24 @@ fn other_objects_and_fields_stay_as_they_are() {
     };
     assert_eq!(fields(&done.exchanges[0]), fields(&recorded[0]));
 }
+
+#[test]
+fn a_tag_whose_text_the_parser_reads_in_two_ways_is_refused() {
+    let insert = edit(Action::InsertHead("<!--x-->".into()));
+    for markup in [
+        "<script a=><head>",
+        "<p><script a=>if (b) '<head>'</script>",
+        "<style a= ><p></style>",
+    ] {
+        let refused = try_edit(&[page(markup)], std::slice::from_ref(&insert)).unwrap_err();
+        assert!(refused.to_string().contains("<script a=>"), "{refused}");
+    }
+    for markup in [
+        "<script a=></script><p>",
+        "<p a=><b>",
+        "<script a=b><p></script>",
+    ] {
+        let done = apply_edits(&[page(markup)], std::slice::from_ref(&insert));
+        assert_eq!(body(&done.exchanges).len(), markup.len() + 8, "{markup}");
+    }
+}
