@@ -19,8 +19,10 @@ tempfile.tempdir = sys.argv[1]
 from eyelevel.browser.processes import new_profile
 with new_profile() as profile:
     # A browser that outlives it, as one outside of a lab does.
-    browser = [sys.executable, "-c", "import signal; signal.pause()", str(profile)]
-    started = subprocess.Popen(browser, start_new_session=True, stdout=subprocess.DEVNULL)
+    waits = "import signal; print(flush=True); signal.pause()"
+    browser = [sys.executable, "-c", waits, str(profile)]
+    started = subprocess.Popen(browser, start_new_session=True, stdout=subprocess.PIPE)
+    started.stdout.readline()  # it may have no command line yet when Popen returns
     print(profile.name, started.pid, flush=True)
     input()
 """

@@ -100,6 +100,9 @@ def test_what_makes_a_page_opens_it(command: Command):
     if command.name in OF_EACH_SITE:
         assert made == {beside}
         return
+    if command.name == "replicate":
+        assert made == {vl_convert}, "its page is Markdown, and its charts stand in that"
+        return
     assert bool(made) == ("--open" in command.flags), f"`{command.name}`: {made or 'no page'}"
 
 

@@ -71,6 +71,8 @@ ELSEWHERE = {
     "load/recorded_answers.py": OURS,
     "cli/server/commands.py": "it is a part of this package",
     "replication/claims.py": CODE,
+    "replication/figures.py": CODE,
+    "replication/parts.py": CODE,
     "load/trial.py": "our own servers wrote it during this load",
     "base/settings.py": "what was parsed before, as pydantic wants it",
     "sites/contents.py": OURS,
