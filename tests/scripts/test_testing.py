@@ -91,7 +91,9 @@ def test_an_interrupted_lane_starts_no_further_command(monkeypatch, tmp_path):
     runner = Runner()
     ready, begun = tmp_path / "ready", tmp_path / "begun"
     os.mkfifo(ready)
-    waits = f"open({str(ready)!r}, 'w').close(); import signal; signal.pause()"
+    # By its default action, since Python would raise after the pause what came just before it.
+    dies = "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL)"
+    waits = f"{dies}; open({str(ready)!r}, 'w').close(); signal.pause()"
     lane = Lane("some", ((sys.executable, "-c", waits), ("touch", str(begun))))
     thread = threading.Thread(target=runner.run, args=(lane,))
     thread.start()

@@ -2,9 +2,12 @@
 
 mod recording;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use recording::{HEAD, request_head, run_blocking, start_recording, start_scripted_server};
+
+/// The least time to compare with: a busy kernel may stamp an arrival tens of milliseconds late.
+const LEAST: Duration = Duration::from_millis(50);
 
 #[tokio::test]
 async fn wake_up_delays_are_not_think_time() {
@@ -24,7 +27,7 @@ async fn wake_up_delays_are_not_think_time() {
     say.send("whole").unwrap();
     done.recv().unwrap();
     done.recv().unwrap();
-    let answered = began.elapsed();
+    let answered = began.elapsed().max(LEAST);
     while began.elapsed() < 10 * answered {}
     drop(client.await.unwrap());
     recording.store.settle().await;
