@@ -21,12 +21,11 @@ HEARS_ALL = ("env", "--default-signal")
 # Says on the pipe where it stands, then waits; TERM is handled.
 HANDLES = """
 import os, signal, sys
-def end(number, frame):
-    sys.exit(9)
-signal.signal(signal.SIGTERM, end)
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 with open(sys.argv[1], "w") as pipe:
     pipe.write(os.readlink("/proc/self/ns/net"))
-signal.pause()
+signal.sigwait({signal.SIGTERM})
+sys.exit(9)
 """
 
 
