@@ -16,6 +16,7 @@ from eyelevel.analysis.stats.estimate import (
     t_estimate,
     undetermined,
 )
+from eyelevel.analysis.stats.paired_gains import log_to_share
 
 RATIOS = (1e-6, 1e8)  # variance ratios, between sites over within; beyond: 0 or infinite
 RATIOS_TRIED = 141  # ten per decade: closer peaks of the likelihood count as one
@@ -112,6 +113,6 @@ def _model(
 ) -> SitesModel:
     log_gain = t_estimate(typical, error, count - 1, count, confidence)
     assert log_gain.low is not None and log_gain.high is not None
-    low, high = math.expm1(log_gain.low), math.expm1(log_gain.high)
+    low, high = log_to_share(log_gain.low), log_to_share(log_gain.high)
     gain = replace(log_gain, value=math.expm1(typical), low=low, high=high, standard_error=None)
     return SitesModel(gain, math.sqrt(variances[0]), math.sqrt(variances[1]))

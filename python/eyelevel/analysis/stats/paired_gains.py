@@ -207,10 +207,18 @@ def median_gain(
 def as_gain(on_log: Estimate) -> Estimate:
     """Return a mean log ratio as a gain with its bounds; the error stays the logarithm's."""
     value, low, high = (
-        bound if bound is None or bound == math.inf else math.expm1(bound)
+        None if bound is None else log_to_share(bound)
         for bound in (on_log.value, on_log.low, on_log.high)
     )
     return replace(on_log, value=value, low=low, high=high)
+
+
+def log_to_share(log_ratio: float) -> float:
+    """Return e^x - 1, infinite where no float holds it: two noisy blocks can have such a bound."""
+    try:
+        return math.expm1(log_ratio)
+    except OverflowError:
+        return math.inf
 
 
 def of_gain(on_log: Estimate) -> Estimate:

@@ -126,6 +126,18 @@ def test_the_blocks_that_would_decide_it():
     assert estimate_blocks_needed(gains(table(1))[0], rule()) is None
 
 
+@pytest.mark.parametrize("noise", [3.0, 100.0])
+def test_an_interval_that_rules_nothing_out_is_no_fault(noise):
+    looks, comparisons = Horizon(2, 2), [Comparison("quic", "tcp")]
+    noisy = table(2, quic=1.0, noise=noise)
+    (found,) = sequential_gains(noisy, "speed_ms", comparisons, ["dsl"], ("a", "b"), looks)
+    assert found.gain.low == -1.0 and found.gain.high > 1e20
+    given = replace(rule(), horizon=looks)
+    assert estimate_blocks_needed(found, given) is None
+    (state,) = comparison_states([found], given, 2, 2)
+    assert state.width == found.gain.high + 1 and state.state == "open"
+
+
 def test_a_repetition_that_lost_a_site_counts_centred_by_site():
     kept = table(12)
     slow = pl.when(pl.col("site") == "b", pl.col("stack") == "quic").then(1.5).otherwise(1.0)
