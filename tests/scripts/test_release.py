@@ -36,7 +36,7 @@ def wheel(tmp_path_factory) -> Path:
     if MACHINE != "x86_64" or not binary.exists():
         pytest.skip(f"there is no {glibc.BINARY} for x86_64 beside this Python")
     made = tmp_path_factory.mktemp("wheel") / WHEEL
-    with zipfile.ZipFile(made, "w") as pack:
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as pack:
         pack.write(binary, f"eyelevel-{NUMBER}.data/scripts/{glibc.BINARY}")
         for name in source_archive.tracked(ROOT):
             if name.startswith(source_archive.PACKAGE):
@@ -183,7 +183,8 @@ def test_what_nobody_committed_is_seen_and_what_was_altered(sdist, tmp_path):
 
 def test_a_command_that_could_not_be_started_is_seen(sdist, tmp_path):
     plain = changed(sdist, tmp_path, lambda name: name, mode=0o644)
-    recipes = [f"python/eyelevel/load/recipes/{name}" for name in ("caddy", "nginx")]
+    servers = ("caddy", "envoy", "interop", "nginx")
+    recipes = [f"python/eyelevel/load/recipes/{name}" for name in servers]
     commands = ["packaging/eyelevel.data/scripts/eyelevel", *recipes]
     assert source_archive.faults(plain, ROOT) == [
         f"{name} is no program there" for name in commands
