@@ -62,7 +62,7 @@ class Row:
 HEAD = tuple(each.name for each in fields(Row))
 
 
-def rows_of(
+def list_rows(
     server: str, version: str, date: str, state: str, findings: Iterable[JsonMapping]
 ) -> list[Row]:
     """Return the rows of a report card, whose findings are those of `--json`."""
@@ -90,23 +90,23 @@ def _interval(difference: JsonMapping, unit: str) -> str:
 
 
 def is_disturbed(rows: Sequence[Row]) -> bool:
-    """Whether more aspects stayed unknown than did not."""
+    """Return whether more aspects stayed unknown than did not."""
     return sum(row.grade == UNKNOWN for row in rows) * 2 > len(rows)
 
 
-def with_new(kept: Sequence[Row], new: Sequence[Row]) -> list[Row]:
+def replace_rows(kept: Sequence[Row], new: Sequence[Row]) -> list[Row]:
     """Return the rows of all servers in order; those measured now replace their earlier ones."""
     names = {row.server for row in new}
     both = [*(row for row in kept if row.server not in names), *new]
     return sorted(both, key=lambda row: row.server)
 
 
-def table_text(rows: Sequence[Row], command: str) -> str:
+def format_table(rows: Sequence[Row], command: str) -> str:
     """Return the text of the measured table."""
     out = io.StringIO()
     servers = ", ".join(dict.fromkeys(f"{row.server} {row.version}" for row in rows))
     out.write(f"# finding: Report cards of {servers}.\n# command: {command}\n")
-    out.write(f"# date: {max(row.date for row in rows)}\n# machine: X\n")
+    out.write(f"# date: {max(row.date for row in rows)}\n# machine: in the rows\n")
     out.write("# load average: of each server when its card began, in its rows\n")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(HEAD)
@@ -114,7 +114,7 @@ def table_text(rows: Sequence[Row], command: str) -> str:
     return out.getvalue()
 
 
-def page_text(rows: Sequence[Row]) -> str:
+def format_page(rows: Sequence[Row]) -> str:
     """Return the text of the page: a table for each server."""
     parts = [INTRODUCTION]
     for server in dict.fromkeys(row.server for row in rows):
@@ -154,7 +154,7 @@ def check(name: str, *, is_continued: bool) -> list[JsonMapping]:
 
 
 def main() -> int:
-    """Check the servers, and write what was measured; 1 if a card could not be kept."""
+    """Check the servers and write what was measured; return 1 if a card could not be kept."""
     names = [name for name in RECIPES if name != INTEROP]
     parser = parser_of(__doc__)
     parser.add_argument("servers", nargs="*", metavar="NAME", help=f"of {', '.join(names)}")
@@ -177,7 +177,7 @@ def main() -> int:
             continue
         today = datetime.now(UTC).date().isoformat()
         findings = check(name, is_continued=arguments.is_continued)
-        rows = rows_of(name, version, today, state, findings)
+        rows = list_rows(name, version, today, state, findings)
         print(f"{name}, {version}, {state}")
         for row in rows:
             print(f"  {row.protocol}, {row.aspect} ({row.network}): {row.grade}, {row.measured}")
@@ -185,9 +185,9 @@ def main() -> int:
             print(f"  {name}: not kept, since most of it is unknown; try again on a quiet machine")
             failed = True
             continue
-        kept = with_new(read_table(), rows)
-        TABLE.write_text(table_text(kept, command), "utf-8")
-        PAGE.write_text(page_text(kept), "utf-8")
+        kept = replace_rows(read_table(), rows)
+        TABLE.write_text(format_table(kept, command), "utf-8")
+        PAGE.write_text(format_page(kept), "utf-8")
     return int(failed)
 
 

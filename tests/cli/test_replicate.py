@@ -18,7 +18,7 @@ figures = ["gain-cdf", "heat-map"]
 [[claims]]
 id = "P1"
 place = "first paragraph"
-claim = "QUIC is sooner."
+claim = "QUIC is sooner, which is said at such a length that a terminal of 80 columns breaks it."
 scope = "population"
 rule = "sign"
 sign = "negative"
@@ -51,7 +51,7 @@ def test_runs_that_are_there_are_read_and_the_page_is_written(tmp_path: Path) ->
     assert "P1" in done.stdout and "holds for our sites too" in done.stdout
     assert done.stdout.splitlines()[-1] == f"page: {tmp_path / 'out' / 'claims.md'}"
     page = (tmp_path / "out" / "claims.md").read_text(encoding="utf-8")
-    assert "**P1** QUIC is sooner." in page
+    assert "**P1** QUIC is sooner, which" in page
     assert "](figures/a-post-gain-cdf.svg)" in page and "heat-map" not in page
     assert (tmp_path / "out" / "figures" / "a-post-gain-cdf.svg").read_bytes().startswith(b"<svg")
     assert "wolsing-2019-dsl: 24 of 24 loads count, 6 sites, 2 of 2 blocks" in page

@@ -5,7 +5,14 @@ import dataclasses
 import pytest
 
 from benchmarks.level import servers
-from benchmarks.level.servers import Row, is_disturbed, page_text, rows_of, table_text, with_new
+from benchmarks.level.servers import (
+    Row,
+    format_page,
+    format_table,
+    is_disturbed,
+    list_rows,
+    replace_rows,
+)
 
 FINDING = {
     "version": "h3",
@@ -30,7 +37,7 @@ NO_VALUE = {
 
 
 def rows(server: str, *findings: dict) -> list[Row]:
-    return rows_of(server, f"{server} 1.0", "2026-11-29", "load 0.01", findings)
+    return list_rows(server, f"{server} 1.0", "2026-11-29", "load 0.01", findings)
 
 
 def test_a_finding_is_a_row_with_its_interval_and_a_missing_value_is_told() -> None:
@@ -53,16 +60,16 @@ def test_a_server_that_is_measured_again_replaces_its_own_rows_alone(
 ) -> None:
     kept = [*rows("nginx", FINDING), *rows("caddy", FINDING, FINDING)]
     new = [dataclasses.replace(row, version="2") for row in rows("caddy", FINDING)]
-    both = with_new(kept, new)
+    both = replace_rows(kept, new)
     assert [(row.server, row.version) for row in both] == [("caddy", "2"), ("nginx", "nginx 1.0")]
     monkeypatch.setattr(servers, "TABLE", tmp_path / "table.csv")
     assert servers.read_table() == []
-    servers.TABLE.write_text(table_text(both, "command"), "utf-8")
+    servers.TABLE.write_text(format_table(both, "command"), "utf-8")
     assert servers.read_table() == both
 
 
 def test_the_page_has_a_table_for_each_server() -> None:
-    page = page_text([*rows("caddy", FINDING), *rows("nginx", FINDING, NO_VALUE)])
+    page = format_page([*rows("caddy", FINDING), *rows("nginx", FINDING, NO_VALUE)])
     assert "## caddy\n\ncaddy 1.0; 2026-11-29, load 0.01.\n\n| protocol |" in page
     line = (
         "| HTTP/3 | first usable byte | far | allowed | 12.5 ms | 10 ms | +2.5 ms (+1.0 to +3.5) |"

@@ -288,7 +288,7 @@ fn read_one(
         wacz.warc_files.extend(inner.warc_files);
     }
     let room = PAGES_MAX.saturating_sub(wacz.page_urls.len());
-    let pages = listed_pages(&mut container, budget)?;
+    let pages = list_pages(&mut container, budget)?;
     wacz.page_urls.extend(pages.into_iter().take(room));
     Ok(wacz)
 }
@@ -326,7 +326,7 @@ fn read_package(container: &mut Container<'_>, budget: &mut ReadBudget) -> Resul
 
 /// Returns the pages of `pages/pages.jsonl`, whose first line is its header: first those with which
 /// a crawl began, since parallel workers list pages as they finish them.
-fn listed_pages(container: &mut Container<'_>, budget: &mut ReadBudget) -> Result<Vec<Url>, Error> {
+fn list_pages(container: &mut Container<'_>, budget: &mut ReadBudget) -> Result<Vec<Url>, Error> {
     #[derive(Deserialize)]
     struct Page {
         url: Option<String>,

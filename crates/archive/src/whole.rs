@@ -76,7 +76,7 @@ pub fn check(exchange: &mut Exchange, budget: &mut ReadBudget) -> Result<Option<
     }
     let found = exchange.body.len() as u64;
     let Some(declared) = declared_bytes(exchange) else {
-        if let Some(range) = range_bytes(exchange).filter(|range| found < *range) {
+        if let Some(range) = parse_range_bytes(exchange).filter(|range| found < *range) {
             return Err(format!(
                 "its body has {found} of the {range} bytes of its range"
             ));
@@ -137,12 +137,12 @@ fn declared_bytes(exchange: &Exchange) -> Option<u64> {
     if headers().any(is_of_another) {
         return None;
     }
-    declared_length(&exchange.response_headers)
+    parse_declared_length(&exchange.response_headers)
 }
 
 /// Returns the length that all `Content-Length` fields declare. One that was sent several times may
 /// be one field with a list (RFC 9110, section 8.6).
-pub fn declared_length(headers: &[Header]) -> Option<u64> {
+pub fn parse_declared_length(headers: &[Header]) -> Option<u64> {
     let fields = headers.iter().filter(|header| header.is("content-length"));
     let values = fields.flat_map(|header| header.text().unwrap_or_default().split(','));
     let mut lengths = values.map(number);
@@ -152,7 +152,7 @@ pub fn declared_length(headers: &[Header]) -> Option<u64> {
 
 /// Returns the length of the range that a partial response declares (RFC 9110, section 14.4), or
 /// `None` if its body is not stored in the form that the range counts.
-fn range_bytes(exchange: &Exchange) -> Option<u64> {
+fn parse_range_bytes(exchange: &Exchange) -> Option<u64> {
     let is_coded = exchange.response_headers.iter().any(|header| {
         let name = header.name.to_ascii_lowercase();
         name.ends_with("content-encoding")

@@ -69,8 +69,8 @@ class Place:
         }
 
     @property
-    def placed(self) -> dict[str, Path]:
-        """What is where the QUIC interop runner has it: a single host's files, the certificate."""
+    def interop_paths(self) -> dict[str, Path]:
+        """A single host's files and the certificate, by their paths in the QUIC interop runner."""
         files = self.folder / SITE / "files"
         hosts = [each for each in files.iterdir() if each.is_dir()]
         of_host = {"/www": hosts[0]} if len(hosts) == 1 else {}
@@ -112,7 +112,7 @@ def _run_server(server: ExternalServer, place: Place, lab: Lab, stack: Stack) ->
     command, paths = _make_absolute(server.command)
     readable = (place.folder, *paths, *map(_require_path, server.paths))
     work = place.folder / WORK
-    prefix = confine(lab.external_server_prefix, [work], readable, placed=place.placed)
+    prefix = confine(lab.external_server_prefix, [work], readable, placed=place.interop_paths)
     with (place.folder / OUTPUT_FILE).open("wb") as output:
         process = subprocess.Popen(
             [*prefix, *command],

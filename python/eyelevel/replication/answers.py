@@ -150,7 +150,7 @@ def answer_claims(claims: Claims, runs: Runs, data: DataSets, handshakes: LabHan
         found = (Question(claims, each, runs, data, handshakes).answer for each in every)
         return tuple(found)
 
-    again = ((follow_up, answer(every)) for follow_up, every in claims.followed_up)
+    again = ((follow_up, answer(every)) for follow_up, every in claims.follow_up_claims)
     return Answers(claims, answer(claims.claims), tuple(again))
 
 

@@ -216,7 +216,7 @@ class FollowUp:
     """The suspected cause, and what stands for it here."""
 
     @property
-    def served(self) -> str:
+    def stack_name(self) -> str:
         """The name in a plan of the stack with this server."""
         return f"{self.stack}-{self.server}"
 
@@ -226,7 +226,7 @@ class FollowUp:
 
     def ask(self, claim: Claim, preset: str) -> Claim:
         """Return a claim about the stack as one about the stack with this server."""
-        served = f"{self.served}{EXTERNAL_SERVER_MARK}"
+        served = f"{self.stack_name}{EXTERNAL_SERVER_MARK}"
         pairs = (pair.split("/") for pair in claim.comparisons)
         comparisons = tuple(
             "/".join(served if name == self.stack else name for name in pair) for pair in pairs
@@ -246,11 +246,13 @@ class Claims:
         """Return the claims that runs of a preset answer, or those of a follow-up."""
         first = next(iter(self.text.plans), "")
         own = [each for each in self.claims if each.is_of_study and (each.plan or first) == plan]
-        return own or [each for found in self.followed_up for each in found[1] if each.plan == plan]
+        return own or [
+            each for found in self.follow_up_claims for each in found[1] if each.plan == plan
+        ]
 
     @property
-    def followed_up(self) -> list[tuple[FollowUp, list[Claim]]]:
-        """Each follow-up with its claims, as they are asked again."""
+    def follow_up_claims(self) -> list[tuple[FollowUp, list[Claim]]]:
+        """The follow-ups, each with its claims as they are asked again."""
         return [
             (each, [each.ask(claim, preset) for preset in self.text.plans
                     for claim in self.of_follow_up(each, preset)])
@@ -269,7 +271,7 @@ class Claims:
     @property
     def runs(self) -> list[str]:
         """The names before the networks' of all runs: presets, then those of follow-ups."""
-        again = [each.plan for _, claims in self.followed_up for each in claims]
+        again = [each.plan for _, claims in self.follow_up_claims for each in claims]
         return list(dict.fromkeys([*self.text.plans, *again]))
 
 

@@ -33,10 +33,10 @@ from eyelevel.replication.values import SHORT, format_estimate, format_value
 from eyelevel.report.charts.chart import stack_charts
 from eyelevel.report.charts.distribution import curves_chart
 from eyelevel.report.charts.paper import (
+    draw_published_gains,
     gain_cdf,
     heat_map,
     link_curves,
-    published_gains,
     site_curves,
 )
 from eyelevel.report.figures.catalogue import cell_rows
@@ -68,7 +68,7 @@ class Drawn:
     chart: JsonObject
     heads: Heads = ()
     rows: tuple[Cells, ...] = ()
-    """Theirs and ours, in Markdown's cells; without `heads` there are none."""
+    """The cells of published values and ours, in Markdown; none without `heads`."""
 
     @property
     def file(self) -> str:
@@ -95,7 +95,7 @@ class Material:
         ]
 
     @cached_property
-    def joined(self) -> Mapping[str, StudyResults]:
+    def studies(self) -> Mapping[str, StudyResults]:
         """The runs of each preset as one, if there are any."""
         presets = [preset for preset in self.claims.text.plans if preset in self.runs]
         found = ((preset, join_runs(self._order(preset))) for preset in presets)
@@ -148,7 +148,7 @@ def join_runs(runs: Mapping[str, MeasuredRun]) -> StudyResults | None:
 
 
 def _draw_gain_cdf(material: Material) -> Parts | None:
-    for preset, results in material.joined.items():
+    for preset, results in material.studies.items():
         named = [each for each in material.claims_of(preset) if "gain" in each.estimator]
         metrics = [m for m in dict.fromkeys(m for each in named for m in each.metrics)
                    if m in results.metrics]  # fmt: skip
@@ -187,7 +187,7 @@ def _draw_mean_gains(material: Material) -> Parts | None:
         f"Dots of {len(found)} mean gains that the text has, and of ours with intervals over "
         f"sites, on {_list(dict.fromkeys(network for network, *_ in found))}."
     )
-    chart = published_gains(pl.DataFrame(rows, schema=schema, orient="row"), theirs, HERE)
+    chart = draw_published_gains(pl.DataFrame(rows, schema=schema, orient="row"), theirs, HERE)
     return "Mean gains, published and here", alt, chart, *_beside(list(found.values()))
 
 
@@ -278,7 +278,7 @@ def _draw_links(
 
 def _list_drawn(material: Material) -> Iterator[tuple[StudyResults, str]]:
     """Return the joined runs of each preset, drawn by the metric that its claims name first."""
-    for preset, results in material.joined.items():
+    for preset, results in material.studies.items():
         metrics = [metric for each in material.claims_of(preset) for metric in each.metrics]
         if metrics and metrics[0] in results.metrics:
             yield replace(results, drawn=metrics[0]), metrics[0]

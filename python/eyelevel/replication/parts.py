@@ -48,13 +48,13 @@ class Timed:
     plan: Plan
     repetition_s: float
     decisions: float = 0.0
-    """How many claims it is expected to decide, with all blocks or those of the budget."""
+    """The number of claims that it is expected to decide in `blocks`."""
     blocks: int = 1
-    """These blocks."""
+    """The number of blocks: all of the plan, or those that fit the budget."""
 
     @property
     def decisions_per_hour(self) -> float:
-        """How many decisions an hour of its loads brings, by which parts are ordered."""
+        """The number of decisions that an hour of its loads brings, by which parts are ordered."""
         return 3600 * self.decisions / (self.repetition_s * self.blocks)
 
 
@@ -187,7 +187,7 @@ def _check_narrowing(claims: Claims, narrowing: Narrowing) -> None:
 def _serve(text: str, follow_up: FollowUp) -> str:
     """Return a plan with a follow-up's server. Raises `PlanError` if it is not installed."""
     recipe, document = get_recipe(follow_up.server), tomllib.loads(text)
-    stack, served = follow_up.stack, follow_up.served
+    stack, served = follow_up.stack, follow_up.stack_name
     server = {
         "command": list(recipe.command),
         "protocols": [STACKS_BY_NAME[stack].http_version],

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sample_claim import SITES
 from synthetic_run import read_run
 
 from eyelevel.base.errors import ProbeError
@@ -15,7 +16,6 @@ from eyelevel.replication.data_sets import DataSets
 from eyelevel.replication.lab_handshakes import FILE, LabHandshakes
 from eyelevel.replication.page import Measured, write_page
 
-SITES = ["startup", "dashboard", "plain", "agency", "api", "blog"]
 PLAN = f"""sites = {json.dumps(SITES)}
 networks = ["dsl"]
 stacks = ["tcp", "tcp+", "quic"]

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.stats
+from sample_claim import SITES, sample_claim
 from synthetic_run import read_run
 
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
@@ -24,7 +25,6 @@ from eyelevel.replication.expected import (
 from eyelevel.replication.parts import Timed, expect_decisions, list_parts, order_parts
 from eyelevel.replication.verdicts import judge_row, region_of
 
-SITES = ["startup", "dashboard", "plain", "agency", "api", "blog"]
 STUDIES = 4000
 
 
@@ -37,20 +37,6 @@ def plan_of(network: str = "dsl", sites: list[str] = SITES) -> Plan:
     return parse_plan(text, "plan.toml", site_names=SITES, metric_names=METRICS_BY_NAME)
 
 
-def claim(**fields: object) -> Claim:
-    known: dict[str, object] = {
-        "id": "X1",
-        "place": "section 1",
-        "claim": "It is sooner.",
-        "scope": "population",
-        "rule": "number",
-        "comparisons": ("quic/tcp+",),
-        "networks": ("dsl",),
-        "number": -0.09,
-    }
-    return Claim(**known | fields)  # type: ignore[arg-type]
-
-
 SIGN: dict[str, object] = {"rule": "sign", "sign": "negative", "number": None}
 EQUAL: dict[str, object] = {"rule": "equivalence", "margin": 0.05, "number": None}
 BOUND: dict[str, object] = {"rule": "bound", "sign": "below", "number": -0.05}
@@ -61,7 +47,7 @@ BOUND: dict[str, object] = {"rule": "bound", "sign": "below", "number": -0.05}
 def test_probability_is_the_share_of_simulated_studies_that_decide(
     fields: dict[str, object], deviation: float
 ) -> None:
-    of = claim(**fields)
+    of = sample_claim(**fields)
     (row,) = of.rows
     region, sites, draw = region_of(of, row), 15, np.random.Generator(np.random.PCG64(4))
     centre, decided = row.number or 0.0, 0
@@ -87,28 +73,32 @@ def expect(of: Claim, blocks: int = 4, plan: Plan | None = None, scatter: float 
 
 
 def test_what_has_too_few_loads_or_sites_is_not_expected_to_be_decided() -> None:
-    assert expect(claim(blocks_min=31), blocks=30) == 0
-    assert expect(claim(blocks_min=31), blocks=31) > 0
-    assert expect(claim(), plan=plan_of(sites=SITES[:4])) == 0
+    assert expect(sample_claim(blocks_min=31), blocks=30) == 0
+    assert expect(sample_claim(blocks_min=31), blocks=31) > 0
+    assert expect(sample_claim(), plan=plan_of(sites=SITES[:4])) == 0
     five = plan_of(sites=SITES[:5])
-    assert expect(claim(estimator="median_change"), plan=five) == 0
-    assert expect(claim(estimator="median_change")) > 0
-    assert expect(claim(comparisons=("quic+bbr/tcp+",))) == 0
-    assert expect(claim(networks=("lte",))) == 0
+    assert expect(sample_claim(estimator="median_change"), plan=five) == 0
+    assert expect(sample_claim(estimator="median_change")) > 0
+    assert expect(sample_claim(comparisons=("quic+bbr/tcp+",))) == 0
+    assert expect(sample_claim(networks=("lte",))) == 0
 
 
 def test_margin_and_scatter_decide_how_likely_a_decision_is() -> None:
-    assert expect(claim(), scatter=0.01) > expect(claim(), scatter=0.1) > 0.1
-    assert expect(claim(margin=0.1)) != pytest.approx(expect(claim(margin=0.01)), abs=0.01)
+    assert expect(sample_claim(), scatter=0.01) > expect(sample_claim(), scatter=0.1) > 0.1
+    assert expect(sample_claim(margin=0.1)) != pytest.approx(
+        expect(sample_claim(margin=0.01)), abs=0.01
+    )
     many, few = (Loads(plan_of(), blocks, 1000.0) for blocks in (31, 1))
     default = Scatter()
-    assert many.expect_decisions([claim()], default) > few.expect_decisions([claim()], default)
+    assert many.expect_decisions([sample_claim()], default) > few.expect_decisions(
+        [sample_claim()], default
+    )
 
 
 def test_claim_over_two_networks_counts_half_in_each() -> None:
-    both = claim(networks=("dsl", "lte"))
-    assert expect(both) == pytest.approx(expect(claim()) / 2)
-    order = claim(
+    both = sample_claim(networks=("dsl", "lte"))
+    assert expect(both) == pytest.approx(expect(sample_claim()) / 2)
+    order = sample_claim(
         rule="order", number=None, comparisons=("quic/tcp+",), networks=(),
         terms=(Term(network="dsl"), Term(network="lte")),
     )  # fmt: skip
@@ -117,15 +107,17 @@ def test_claim_over_two_networks_counts_half_in_each() -> None:
 
 def test_differences_in_ms_are_against_the_time_of_a_load() -> None:
     def in_ms(load_ms: float) -> float:
-        of = claim(estimator="mean_difference_ms", rule="equivalence", margin=20.0, number=None)
+        of = sample_claim(
+            estimator="mean_difference_ms", rule="equivalence", margin=20.0, number=None
+        )
         return Loads(plan_of(), 4, load_ms).expect_decisions([of], Scatter())
 
-    share = claim(rule="equivalence", margin=0.02, number=None)
+    share = sample_claim(rule="equivalence", margin=0.02, number=None)
     assert in_ms(1000.0) == pytest.approx(
         Loads(plan_of(), 4, 1.0).expect_decisions([share], Scatter())
     )
     assert in_ms(200.0) != pytest.approx(in_ms(1000.0), abs=0.01)
-    residual = claim(estimator="residual_rtt", rule="equivalence", margin=0.08, number=None)
+    residual = sample_claim(estimator="residual_rtt", rule="equivalence", margin=0.08, number=None)
     assert Loads(plan_of(), 4, 1.0).expect_decisions([residual], Scatter()) == pytest.approx(
         in_ms(1000.0)
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from sample_claim import SITES
 from synthetic_run import read_run
 
 from eyelevel.plan.trials import Trial
@@ -20,7 +21,6 @@ from eyelevel.replication.lab_handshakes import FILE, LabHandshakes
 from eyelevel.replication.page import write_page
 from eyelevel.report.charts.chart import FORMATS
 
-SITES = ["startup", "dashboard", "plain", "agency", "api", "blog"]
 NONE = LabHandshakes(Path("none"))
 COMMON = 'place = "section 1"\nclaim = "It is so."\nscope = "population"\n'
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from sample_claim import SITES
 from synthetic_run import read_run
 
 from eyelevel.analysis.metrics.catalogue import METRICS_BY_NAME
@@ -17,7 +18,6 @@ from eyelevel.replication.lab_handshakes import LabHandshakes
 from eyelevel.replication.page import write_page
 from eyelevel.replication.parts import list_parts
 
-SITES = ["startup", "dashboard", "plain", "agency", "api", "blog"]
 TEXT = """[text]
 name = "x"
 citation = "A. Author: X. 2020."

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sample_claim import sample_claim
 
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.replication.claims import Claim, Row, Term
@@ -24,20 +25,6 @@ from eyelevel.replication.verdicts import (
 
 STUDIES = 400
 ROW = Row("dsl", "speed_index_ms", "quic/tcp+", -0.09)
-
-
-def claim(**fields: object) -> Claim:
-    known: dict[str, object] = {
-        "id": "X1",
-        "place": "section 1",
-        "claim": "It is sooner.",
-        "scope": "population",
-        "rule": "number",
-        "comparisons": ("quic/tcp+",),
-        "networks": ("dsl",),
-        "numbers": {"dsl": -0.09},
-    }
-    return Claim(**known | fields)  # type: ignore[arg-type]
 
 
 def verdicts(truth: float, spread: float, of: Claim, sites: int = 15, seed: int = 1) -> list[str]:
@@ -63,36 +50,36 @@ def share(verdict: str, found: list[str]) -> float:
 
 def test_true_number_agrees_where_the_interval_is_narrower_than_the_margin() -> None:
     # A spread of 2.5 % over 15 sites: the interval is 2.8 points wide, the margin 3.
-    assert share("agrees", verdicts(-0.09, 0.025, claim())) >= 0.9
+    assert share("agrees", verdicts(-0.09, 0.025, sample_claim())) >= 0.9
 
 
 @pytest.mark.parametrize("truth", [0.0, 0.09, -0.06, -0.12])
 def test_false_number_seldom_agrees(truth: float) -> None:
-    assert share("agrees", verdicts(truth, 0.025, claim())) <= 0.05
+    assert share("agrees", verdicts(truth, 0.025, sample_claim())) <= 0.05
 
 
 @pytest.mark.parametrize("truth", [-0.06, -0.12, -0.09])
 def test_number_at_the_edge_of_its_margin_seldom_disagrees(truth: float) -> None:
-    assert share("disagrees", verdicts(truth, 0.025, claim())) <= 0.05
+    assert share("disagrees", verdicts(truth, 0.025, sample_claim())) <= 0.05
 
 
 def test_number_far_away_disagrees() -> None:
-    assert share("disagrees", verdicts(0.09, 0.025, claim())) >= 0.95
+    assert share("disagrees", verdicts(0.09, 0.025, sample_claim())) >= 0.95
 
 
 def test_small_budget_cannot_tell() -> None:
-    assert share("cannot tell", verdicts(-0.09, 0.3, claim())) >= 0.9
+    assert share("cannot tell", verdicts(-0.09, 0.3, sample_claim())) >= 0.9
 
 
 def test_equal_stacks_confirm_no_sign() -> None:
-    of = claim(rule="sign", sign="negative", numbers={})
+    of = sample_claim(rule="sign", sign="negative", number=None)
     found = verdicts(0.0, 0.05, of)
     assert share("agrees", found) <= 0.05
     assert share("disagrees", found) <= 0.05
 
 
 def test_equivalence_holds_within_its_margin_alone() -> None:
-    of = claim(rule="equivalence", margin=0.05, numbers={})
+    of = sample_claim(rule="equivalence", margin=0.05, number=None)
     row = Row("dsl", "", "quic/tcp+", None)
     assert judge_row(Estimate(0.01, -0.02, 0.04), region_of(of, row)) == "agrees"
     assert judge_row(Estimate(0.01, -0.02, 0.06), region_of(of, row)) == "cannot tell"
@@ -101,13 +88,13 @@ def test_equivalence_holds_within_its_margin_alone() -> None:
 
 def test_changed_number_changes_the_verdict() -> None:
     found = Estimate(-0.09, -0.1, -0.08)
-    assert judge_row(found, region_of(claim(), ROW)) == "agrees"
+    assert judge_row(found, region_of(sample_claim(), ROW)) == "agrees"
     other = Row(*(ROW.network, ROW.metric, ROW.comparison), -0.3)
-    assert judge_row(found, region_of(claim(), other)) == "disagrees"
+    assert judge_row(found, region_of(sample_claim(), other)) == "disagrees"
 
 
 def test_sign_of_a_published_number() -> None:
-    of = claim(rule="sign")
+    of = sample_claim(rule="sign")
     assert judge_row(Estimate(-0.2, -0.3, -0.1), region_of(of, ROW)) == "agrees"
     assert judge_row(Estimate(0.2, 0.1, 0.3), region_of(of, ROW)) == "disagrees"
     assert judge_row(Estimate(0.0, 0.0, 0.0), region_of(of, ROW)) == "cannot tell"
@@ -125,7 +112,7 @@ def test_claim_agrees_in_all_rows_or_not_at_all() -> None:
 def test_many_true_rows_seldom_disagree() -> None:
     """One of twenty rows at 95 % would disagree in most studies."""
     draw = np.random.Generator(np.random.PCG64(3))
-    of = claim(rule="sign", sign="negative", numbers={})
+    of = sample_claim(rule="sign", sign="negative", number=None)
     region, rows, false = region_of(of, ROW), 20, 0
     for _ in range(200):
         found = []
@@ -218,7 +205,7 @@ def test_spread_of_gains_is_without_the_noise_of_loads() -> None:
 
 
 def test_records_exchanged_turn_the_verdict_around() -> None:
-    of = claim(rule="sign", sign="negative", numbers={})
+    of = sample_claim(rule="sign", sign="negative", number=None)
     turned = pairs_of({site: (r, x) for site, (x, r) in PAIRS.loads.items()})
     verdict = [
         judge_row(statistic_of("mean_gain", pairs, 0.0).estimate(), region_of(of, ROW))
@@ -261,15 +248,15 @@ def test_few_sites_have_no_interval() -> None:
 
 
 def test_words_of_a_population() -> None:
-    assert word_verdict(claim(), "agrees") == "holds for our sites too"
-    assert word_verdict(claim(scope="property"), "agrees") == "agrees"
+    assert word_verdict(sample_claim(), "agrees") == "holds for our sites too"
+    assert word_verdict(sample_claim(scope="property"), "agrees") == "agrees"
 
 
 def test_term_of_an_order_takes_what_it_lacks_from_the_row() -> None:
-    of = claim(
+    of = sample_claim(
         rule="order",
         comparisons=(),
-        numbers={},
+        number=None,
         terms=(Term("quic/tcp+"), Term("quic/tcp", "lte")),
     )
     (row,) = of.rows

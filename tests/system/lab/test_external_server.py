@@ -28,7 +28,7 @@ from eyelevel.load.servers.known import (
     PROGRAMS,
     Start,
     find_start,
-    interop_command,
+    make_interop_command,
     parse_servers,
 )
 from eyelevel.load.servers.recipes import RECIPES
@@ -262,7 +262,7 @@ def test_files_and_certificate_are_also_where_the_interop_runner_has_them(
 def test_a_server_of_the_interop_runner_sends_bodies(labs: None) -> None:
     python = start_of("aioquic")
     endpoint = str(ROOT / "tests/helpers/interop_endpoint.py")
-    command = interop_command([python.command[0], endpoint])
+    command = make_interop_command([python.command[0], endpoint])
     stack = with_server(
         STACKS_BY_NAME["quic"], "theirs", ExternalServer(command, ("h3",), python.paths)
     )

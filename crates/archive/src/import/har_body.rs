@@ -7,7 +7,7 @@ use super::har_log::Content;
 use crate::base64;
 use crate::coding;
 use crate::exchange::header::{self, Header};
-use crate::whole::declared_length;
+use crate::whole::parse_declared_length;
 
 /// The comment on a body whose coding this project's exporter did not support.
 pub const AS_SENT: &str = "as sent, content coding kept";
@@ -161,7 +161,7 @@ impl BodyReader<'_> {
 
     /// Returns the length that the fields declare, bytes.
     fn declared_bytes(&self) -> Option<u64> {
-        declared_length(self.headers)
+        parse_declared_length(self.headers)
     }
 
     /// Whether the declared length may be that of another form of the body.
@@ -341,13 +341,13 @@ fn decode_unsized(
     Ok(Form::Text.with_bytes(text.into_bytes()))
 }
 
-/// Whether a text shows that a file was read as UTF-8: it has control characters, and U+FFFD for
+/// Returns whether a text shows that a file was read as UTF-8: it has control characters, and U+FFFD for
 /// what is none.
 fn is_lossy(text: &str) -> bool {
     text.contains('\u{fffd}') && text.contains(is_control)
 }
 
-/// Whether texts hold this character hardly ever, and files often.
+/// Returns whether texts hold this character hardly ever, and files often.
 fn is_control(letter: char) -> bool {
     letter.is_control() && !"\t\n\r\x0c".contains(letter)
 }

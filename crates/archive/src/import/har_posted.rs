@@ -4,7 +4,7 @@ use super::har_log::{PostData, Request};
 use super::json_loose::Fields;
 use crate::base64;
 use crate::exchange::header::{self, Header};
-use crate::whole::declared_length;
+use crate::whole::parse_declared_length;
 
 /// The largest form that is encoded from its parameters, bytes.
 const FORM_BYTES_MAX: usize = 1 << 20;
@@ -53,7 +53,7 @@ fn is_base64(post: &PostData<'_>) -> bool {
 }
 
 fn declared_bytes(headers: &[Header]) -> Option<usize> {
-    declared_length(headers)?.try_into().ok()
+    parse_declared_length(headers)?.try_into().ok()
 }
 
 /// Returns the body of a form that the HAR has as names and values: percent-encoded, or unchanged

@@ -125,7 +125,7 @@ pub fn build_server(
     let peers = addresses(ends.client.0, ends.client.1, ipv6);
     for (address, peer) in own.into_iter().zip(peers) {
         netlink.add_address(index, address)?;
-        let source = source_address(address, &answered);
+        let source = choose_source_address(address, &answered);
         netlink.add_route(index, RouteDestination::Host(peer), source, &tcp.routes)?;
     }
     tcp.apply()?;
@@ -141,7 +141,7 @@ pub fn build_server(
 /// Returns the source of what the server's wildcard sockets send without naming an address: the only
 /// IPv4 origin, as on a machine with one address, else `own`. Third-party servers answer from it. Of
 /// IPv6 the kernel takes no source that has only a local route.
-fn source_address(own: IpAddr, origins: &[IpAddr]) -> IpAddr {
+fn choose_source_address(own: IpAddr, origins: &[IpAddr]) -> IpAddr {
     let mut v4 = origins.iter().filter(|each| each.is_ipv4());
     match (v4.next(), v4.next()) {
         (Some(&origin), None) if own.is_ipv4() => origin,

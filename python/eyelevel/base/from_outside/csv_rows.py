@@ -86,7 +86,7 @@ def read_table(text: str, source: Source) -> Table:
     return Table(found[0][2] if found else ",", [(str(line), cells) for line, cells, _ in found])
 
 
-def commented_heading(comment: str, cells: Sequence[str]) -> list[str]:
+def find_commented_heading(comment: str, cells: Sequence[str]) -> list[str]:
     """Return the heading that the comment above a first row with these cells holds; [] if none.
 
     numpy, gnuplot and R write headings so. Their names are separated as in tables or by blanks.
@@ -100,7 +100,7 @@ def commented_heading(comment: str, cells: Sequence[str]) -> list[str]:
     return [] if any(map(is_written_number, found)) else [name.strip() for name in found]
 
 
-def comment_above(content: bytes) -> tuple[int, str]:
+def find_comment_above(content: bytes) -> tuple[int, str]:
     """Return the last comment above the first row, with its line number; (0, "") if none."""
     number, found, start = 0, (0, ""), 0
     while start < len(content):
@@ -142,7 +142,7 @@ def _rows(text: str, source: Source) -> Iterator[tuple[int, list[str], str]]:
                 continue
             separator = separator_of(line)
         cells = csv_cells(line, separator, number, source)
-        if is_first and (heading := commented_heading(comment[1], cells)):
+        if is_first and (heading := find_commented_heading(comment[1], cells)):
             yield comment[0], heading, separator
         is_first = False
         yield number, cells, separator

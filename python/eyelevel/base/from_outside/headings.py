@@ -151,7 +151,7 @@ def _unknown_unit(cell: str, quantities: Sequence[Quantity]) -> tuple[str, Quant
     return None
 
 
-def rate_unit_in(cell: str) -> str:
+def find_rate_unit(cell: str) -> str:
     """Return the known unit of a rate with which a heading of another tool ends; "" if none."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cell)
     units = (unit for _, unit, _ in _readings(words) if RATE.factor(unit) is not None)

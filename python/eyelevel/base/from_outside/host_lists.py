@@ -113,7 +113,7 @@ def read_hosts(path: Path, source: Source, left_out: LeftOut) -> Iterator[tuple[
 
     Raises the source's error if the file cannot be read.
     """
-    for number, text, columns in rows_of_hosts(path, source):
+    for number, text, columns in read_host_rows(path, source):
         try:
             word = columns.host_in(text, number, source)
         except ExpectedError as error:
@@ -126,7 +126,7 @@ def read_hosts(path: Path, source: Source, left_out: LeftOut) -> Iterator[tuple[
             left_out.take(source.refusal(fault, str(number), "correct the line, or drop it"))
 
 
-def rows_of_hosts(
+def read_host_rows(
     path: Path, source: Source, *, with_urls: bool = False
 ) -> Iterator[tuple[int, str, "HostColumns"]]:
     """Yield the number and text of each line, without heading and comments, and its columns.
@@ -152,7 +152,7 @@ def rows_of_hosts(
                 continue
         if columns.take_heading(text, number, source):
             continue
-        if columns.is_first_row() and _heading_word(text.strip('" ')) in COLUMNS:
+        if columns.is_first_row() and _normalise_heading(text.strip('" ')) in COLUMNS:
             held = number, text
             continue
         if held is not None and not re.search(r"[.:]", text):
@@ -185,7 +185,9 @@ class HostColumns:
         is_first, self._is_new = self._is_new, False
         # A line with a CR is not a heading: it is left out like a row, and the others are read.
         for separator in self._separators if is_first and "\r" not in text else "":
-            cells = [_heading_word(cell) for cell in csv_cells(text, separator, number, source)]
+            cells = [
+                _normalise_heading(cell) for cell in csv_cells(text, separator, number, source)
+            ]
             known = self._names if len(cells) > 1 or " " in cells[0] else _ALONE
             named = next((name for name in known if name in cells), None)
             if named is not None and not any(_RANK.fullmatch(cell) for cell in cells):
@@ -222,7 +224,7 @@ class HostColumns:
         return f"{host}:{port}" if port and _WITHOUT_PORT.fullmatch(host) else host
 
 
-def _heading_word(cell: str) -> str:
+def _normalise_heading(cell: str) -> str:
     return re.sub(r"[ _-]+", " ", cell.lower())
 
 

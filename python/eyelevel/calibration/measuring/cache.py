@@ -64,7 +64,7 @@ class RunCache:
 
     def __init__(self, stacks: tuple[Stack, Stack]) -> None:
         """`stacks`: only their settings identify them, not the names of stacks and presets."""
-        settings = [_settings(stack) for stack in stacks]
+        settings = [_list_settings(stack) for stack in stacks]
         self._turned = _digest(settings[0]) > _digest(settings[1])
         determined = {
             "cache": CACHE_VERSION,
@@ -136,7 +136,7 @@ class RunCache:
         write_whole(self._effects, json.dumps(document).encode())
 
 
-def _settings(stack: Stack) -> JsonMapping:
+def _list_settings(stack: Stack) -> JsonMapping:
     """Return a stack's settings, and the version of the program that a recipe starts."""
     server = stack.external_server
     version = find_recipe_version(server.command) if server else None

@@ -10,7 +10,6 @@ from typing import Annotated
 
 import polars as pl
 import typer
-from rich.text import Text
 
 from eyelevel.analysis.run_files import read_stored_plan, read_table
 from eyelevel.analysis.study import read_results
@@ -339,9 +338,10 @@ def _describe(runs: dict[str, dict[str, MeasuredRun]]) -> Measured | None:
 
 
 def _print(found: Answers) -> None:
-    listing = table("claim", "", "verdict", whole=("verdict",))
+    listing = table("claim", "", "verdict")
+    listing.columns[-1].no_wrap = True  # half a verdict would be another one
     for each in found.measured:
-        listing.add_row(each.claim.id, each.claim.claim, Text(each.words, no_wrap=True))
+        listing.add_row(each.claim.id, each.claim.claim, each.words)
     results.print(listing)
     say(
         results,

@@ -21,7 +21,7 @@ Message = dict[str, object]
 
 
 class Scope(TypedDict):
-    """What is used of a request."""
+    """The fields of a request that are read here."""
 
     type: str
     headers: Fields
@@ -29,8 +29,8 @@ class Scope(TypedDict):
     query_string: bytes
 
 
-def answers() -> dict[str, Answer]:
-    """The answer to each URL without its scheme, and to each path for other queries."""
+def read_answers() -> dict[str, Answer]:
+    """Return the answer to each URL without its scheme, and to each path for other queries."""
     fields: dict[str, Fields] = {}
     for line in Path(os.environ["EYELEVEL_FIELDS"]).read_text("utf-8").split("\n")[:-1]:
         file, name, value = line.split("\t")
@@ -45,7 +45,7 @@ def answers() -> dict[str, Answer]:
     return found
 
 
-ANSWERS = answers()
+ANSWERS = read_answers()
 
 
 async def site(scope: Scope, _receive: object, send: Callable[[Message], Awaitable[None]]) -> None:

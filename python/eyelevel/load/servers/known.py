@@ -112,7 +112,8 @@ PROGRAMS = {
 
 @dataclass(frozen=True)
 class Start:
-    """How an installed server is started: its command, and what it reads beside the system."""
+    """The start of an installed server: its command, and the paths that it reads beside the
+    system's."""
 
     command: tuple[str, ...]
     paths: tuple[str, ...] = ()
@@ -179,7 +180,7 @@ class Served:
     command: tuple[str, ...] | None = None
     """The command of an external server; None for our own."""
     paths: tuple[str, ...] = ()
-    """What it reads beside the system."""
+    """The paths that it reads beside the system's."""
     delay_ms: float = 0.0
     """The extra round-trip time of its path."""
 
@@ -254,11 +255,11 @@ def parse_command(text: str) -> Served:
     if words[0] == INTEROP:
         if not words[1:]:
             raise ProbeError(f"--server {excerpt(text)}: write NAME={INTEROP} COMMAND")
-        return Served(name, ("quic",), interop_command(words[1:]))
+        return Served(name, ("quic",), make_interop_command(words[1:]))
     return Served(name, tuple(BASES), tuple(words))
 
 
-def interop_command(words: Sequence[str]) -> tuple[str, ...]:
+def make_interop_command(words: Sequence[str]) -> tuple[str, ...]:
     """Return the command of an external server that runs a server of the QUIC interop runner."""
     return ("/bin/sh", str(RECIPES_FOLDER / INTEROP), *words)
 

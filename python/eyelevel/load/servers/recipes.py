@@ -13,7 +13,7 @@ from eyelevel.load.servers.known import (
     Start,
     find_start,
     find_version,
-    interop_command,
+    make_interop_command,
 )
 from eyelevel.plan.stacks import HttpVersion
 
@@ -48,7 +48,7 @@ def get_recipe(name: str, words: Sequence[str] = ()) -> Start:
                 [f"starting {INTEROP}: write the server's command: `{INTEROP} COMMAND`"]
             )
         check_program(words[0])
-        return Start(interop_command(words))
+        return Start(make_interop_command(words))
     program = PROGRAMS[name]
     start = find_start(program, RECIPES[name].file)
     if start is None:

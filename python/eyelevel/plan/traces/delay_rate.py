@@ -19,9 +19,9 @@ from eyelevel.base.errors import TraceError
 from eyelevel.base.from_outside.cell_numbers import is_written_number, style_of
 from eyelevel.base.from_outside.csv_rows import (
     SEPARATORS,
-    comment_above,
-    commented_heading,
     csv_cells,
+    find_comment_above,
+    find_commented_heading,
     read_separator,
     separator_of,
     utf8_of,
@@ -159,8 +159,8 @@ def _rows(content: bytes, source: Source) -> _Rows:
         head = first.decode("utf-8", "replace")
     cells = csv_cells(head, separator, line(skipped), source) if head else []
     if not cells or is_written_number(cells[0]):  # a heading does not begin with a number
-        number, comment = comment_above(plain)
-        heading = commented_heading(comment, cells)
+        number, comment = find_comment_above(plain)
+        heading = find_commented_heading(comment, cells)
         columns = _columns_of(heading, str(number), source)
         if len(columns) > 1 or ("time" in columns and columns["time"].scale != _SECOND_MS):
             at = _line_after(number, line, skipped)
@@ -218,7 +218,7 @@ def parse_delay_rate(content: bytes, source: Source) -> DelayRate:
         np.append(False, ~(steps > 0)), "not later than the row before; sort them", line, source
     )
     _refuse(at_ms > MS_MAX, "a time beyond 30 days; name its unit", line, source)
-    changed = np.arange(len(at_ms)) == _unit_change(steps)
+    changed = np.arange(len(at_ms)) == _find_unit_change(steps)
     fault = "times are 1000 times as far apart from here on, as in another unit; write one unit"
     _refuse(changed, fault, line, source)
     _check_values(values, line, source)
@@ -269,7 +269,7 @@ def _since_first(times: NDArray[np.float64], scale: float) -> NDArray[np.float64
     return since
 
 
-def _unit_change(steps: NDArray[np.float64]) -> int:
+def _find_unit_change(steps: NDArray[np.float64]) -> int:
     """Return the row from which the times seem to be in a smaller unit, or -1.
 
     From there on, all steps are far longer than all before, by a factor of 1,000 or a million in

@@ -184,7 +184,7 @@ def mean_gains(rows: pl.DataFrame, comparisons: list[str]) -> JsonObject:
     return _facets(layer_charts(zero, interval, dot, note).properties(**size), rows)
 
 
-def published_gains(rows: pl.DataFrame, theirs: str, ours: str) -> JsonObject:
+def draw_published_gains(rows: pl.DataFrame, theirs: str, ours: str) -> JsonObject:
     """Draw published gains and ours with intervals below one another.
 
     `rows`: `question` (a network, comparison and metric in words), `side` (`theirs` or `ours`),

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from eyelevel.base.errors import CorpusError, nearest
-from eyelevel.base.from_outside.host_lists import parse_host, rows_of_hosts
+from eyelevel.base.from_outside.host_lists import parse_host, read_host_rows
 from eyelevel.base.from_outside.limits import PAGES
 from eyelevel.base.from_outside.source import Source
 from eyelevel.base.from_outside.words import excerpt
@@ -55,7 +55,7 @@ def name_of_page(url: str, taken: set[str]) -> str:
 
 
 def _urls(path: Path, source: Source) -> Iterator[str]:
-    for number, text, columns in rows_of_hosts(path, source, with_urls=True):
+    for number, text, columns in read_host_rows(path, source, with_urls=True):
         word = columns.host_in(text, number, source).strip()
         try:
             yield _page_url(word)

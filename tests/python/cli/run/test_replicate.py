@@ -1,4 +1,4 @@
-"""Which handshakes `replicate` measures, and what it expects of earlier runs."""
+"""`replicate` measures all handshakes once, and takes the scatter of earlier runs."""
 
 import json
 from pathlib import Path
@@ -16,8 +16,8 @@ from eyelevel.replication.lab_handshakes import FILE, LabHandshakes
 
 
 @pytest.fixture
-def measured(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    """Servers and addresses of which handshakes were measured, without a lab."""
+def probe_calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Return the servers and addresses of each measurement, which needs no lab here."""
     found: list[tuple[str, str]] = []
 
     def parse(names: str) -> tuple[list[Served], dict[str, str]]:
@@ -41,27 +41,27 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
 
 
 def test_all_installed_servers_are_measured_once_over_both_families(
-    measured: list[tuple[str, str]], tmp_path: Path
+    probe_calls: list[tuple[str, str]], tmp_path: Path
 ) -> None:
     claims, file = read_claims("jaeger-2018"), tmp_path / FILE
     replicate._probe_absent(claims, file)
-    assert measured == [("ours,aioquic", each) for each in ADDRESSES.values()]
+    assert probe_calls == [("ours,aioquic", each) for each in ADDRESSES.values()]
     replicate._probe_absent(claims, file)
-    assert len(measured) == 2
+    assert len(probe_calls) == 2
     rows = file.read_text(encoding="utf-8").splitlines()
     of_one_family = [row for row in rows if ADDRESSES["v6"] not in row]
     file.write_text("\n".join(of_one_family), encoding="utf-8")
     replicate._probe_absent(claims, file)
-    assert len(measured) == 4
+    assert len(probe_calls) == 4
     names = ["ours", "ours over IPv6", "aioquic", "aioquic over IPv6"]
     assert LabHandshakes(file).servers == names
 
 
 def test_texts_without_handshakes_measure_none(
-    measured: list[tuple[str, str]], tmp_path: Path
+    probe_calls: list[tuple[str, str]], tmp_path: Path
 ) -> None:
     replicate._probe_absent(read_claims("das-2014"), tmp_path / FILE)
-    assert measured == []
+    assert probe_calls == []
 
 
 def test_scatter_comes_from_the_runs_of_the_text_that_are_there(tmp_path: Path) -> None:
