@@ -48,7 +48,7 @@ class Timed:
     plan: Plan
     repetition_s: float
     decisions: float = 0.0
-    """The number of claims that it is expected to decide in `blocks`."""
+    """The expected number of claims that its loads decide, of `blocks` blocks."""
     blocks: int = 1
     """The number of blocks: all of the plan, or those that fit the budget."""
 

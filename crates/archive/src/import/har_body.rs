@@ -341,8 +341,8 @@ fn decode_unsized(
     Ok(Form::Text.with_bytes(text.into_bytes()))
 }
 
-/// Returns whether a text shows that a file was read as UTF-8: it has control characters, and U+FFFD for
-/// what is none.
+/// Returns whether a text shows that a file was read as UTF-8: it has control characters, and
+/// U+FFFD for what is none.
 fn is_lossy(text: &str) -> bool {
     text.contains('\u{fffd}') && text.contains(is_control)
 }

@@ -193,7 +193,7 @@ def _rule_for(gain: NetworkGain, rule: Rule) -> Rule:
 def _error(gain: Estimate, rule: Rule) -> float:
     """Return the standard error of the mean log ratio, computed from the interval.
 
-    Of its upper half: with two noisy blocks the lower bound is -1 to a float's last digit.
+    It takes the upper half: with two noisy blocks the lower bound is -1 to a float's last digit.
     """
     assert gain.value is not None and gain.high is not None
     return (math.log1p(gain.high) - math.log1p(gain.value)) / rule.reaches(gain.n)[0]

@@ -85,7 +85,7 @@ class Handshakes:
     address: str = ADDRESSES["v4"]
     """The address of all servers."""
     paths: tuple[str, ...] = ()
-    """The paths that the commands read beside the system's."""
+    """The files and folders that all servers may read, apart from the system's."""
 
     def find_served(self) -> tuple[list[Served], dict[str, str]]:
         """Return the servers that are installed here, and how to install the others.

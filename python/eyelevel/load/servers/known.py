@@ -112,8 +112,8 @@ PROGRAMS = {
 
 @dataclass(frozen=True)
 class Start:
-    """The start of an installed server: its command, and the paths that it reads beside the
-    system's."""
+    """The start of an installed server: its command, and the files and folders that it may read,
+    apart from the system's."""
 
     command: tuple[str, ...]
     paths: tuple[str, ...] = ()
@@ -180,7 +180,7 @@ class Served:
     command: tuple[str, ...] | None = None
     """The command of an external server; None for our own."""
     paths: tuple[str, ...] = ()
-    """The paths that it reads beside the system's."""
+    """The files and folders that the server may read, apart from the system's."""
     delay_ms: float = 0.0
     """The extra round-trip time of its path."""
 
