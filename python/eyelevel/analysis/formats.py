@@ -6,6 +6,8 @@ from eyelevel.analysis.stats.estimate import Estimate
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 MINUS = "\N{MINUS SIGN}"
+SHARE_MAX = 1e4
+"""The largest share that is printed as it is: 1,000,000 %."""
 P_LEAST = 1e-10
 """The smallest p value that is printed: assumptions never hold well enough for smaller ones."""
 
@@ -23,8 +25,14 @@ def format_number(value: float, form: str) -> str:
 
 def format_percent(share: float, signed: bool = True) -> str:
     """Format a share as percent with one decimal: `−12.3 %`."""
-    text = format_number(share * 100, "+.1f" if signed else ".1f")
-    return f"{text.replace('inf', '∞')}{NO_BREAK}%"
+    return f"{format_in_percent(share, '+.1f' if signed else '.1f')}{NO_BREAK}%"
+
+
+def format_in_percent(share: float, form: str) -> str:
+    """Format a share's number of percents; above `SHARE_MAX`, that it is more."""
+    if SHARE_MAX < share < math.inf:
+        return f">{format_number(SHARE_MAX * 100, form.replace('.1f', '.0f'))}"
+    return format_number(share * 100, form).replace("inf", "∞")
 
 
 def format_ms(value: float | None, limit_s: float) -> str:

@@ -61,6 +61,9 @@ def test_there_is_no_verdict_if_mean_and_median_have_opposite_signs():
 
 def test_numbers_as_a_reader_wants_them():
     assert format_percent(-0.0004).replace(NO_BREAK, " ") == "0.0 %"
+    assert format_percent(2.5e27).replace(NO_BREAK, " ") == ">+1000000 %"
+    assert format_percent(9999.0).replace(NO_BREAK, " ") == "+999900.0 %"
+    assert format_percent(math.inf).replace(NO_BREAK, " ") == "+∞ %"
     assert format_ms(1234.4, 180).replace(NO_BREAK, " ") == "1 234 ms"
     assert format_ms(math.inf, 180) == "slower than 180 s"
     assert format_ms(None, 180) == "none"

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from eyelevel.analysis.formats import format_number
+from eyelevel.analysis.formats import format_in_percent, format_number
 from eyelevel.analysis.gains.against_itself import noise_sentences
 from eyelevel.analysis.gains.cells import NetworkGain
 from eyelevel.analysis.metrics.catalogue import measure
@@ -150,4 +150,4 @@ def _cell_of(estimate: Estimate, write: Callable[[float], str], unit: str = "") 
 
 
 def _format_whole(share: float) -> str:
-    return format_number(share * 100, "+.0f")
+    return format_in_percent(share, "+.0f")
