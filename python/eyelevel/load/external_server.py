@@ -131,7 +131,15 @@ def _run_server(server: ExternalServer, place: Place, lab: Lab, stack: Stack) ->
 
 
 def _make_absolute(command: Sequence[str]) -> tuple[list[str], list[Path]]:
-    """Return the command with absolute paths for the files that it names, and those files."""
+    """Return the command with absolute paths for the files that it names, and those files.
+
+    Raises `LabError` if it begins with a path at which there is nothing.
+    """
+    if os.sep in command[0] and not Path(command[0]).exists():
+        raise LabError(
+            f"starting the external server `{command[0]}`: there is no such file, seen from "
+            f"{Path.cwd()}; correct its command"
+        )
     absolute, paths = [], []
     for word in command:
         if _names_file(word):

@@ -1,0 +1,29 @@
+"""The command of an external server is one of files that are there."""
+
+from pathlib import Path
+
+import pytest
+
+from eyelevel.base.errors import LabError
+from eyelevel.load import external_server
+
+
+def test_files_of_a_command_are_named_from_the_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "server").touch()
+    (tmp_path / "site.conf").touch()
+    command, paths = external_server._make_absolute(["./server", "-c", "site.conf", "./site.conf"])
+    assert command == [str(tmp_path / "server"), "-c", "site.conf", str(tmp_path / "site.conf")]
+    assert paths == [tmp_path / "server", tmp_path / "site.conf"]
+
+
+def test_a_program_that_is_not_there_is_named_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refusal = f"starting the external server `./absent`: there is no such file, seen from {tmp_path}; correct"
+    with pytest.raises(LabError, match=refusal):
+        external_server._make_absolute(["./absent"])
+    assert external_server._make_absolute(["caddy", "./none"]) == (["caddy", "./none"], [])
