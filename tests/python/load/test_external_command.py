@@ -23,7 +23,7 @@ def test_a_program_that_is_not_there_is_named_with_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    refusal = f"starting the external server `./absent`: there is no such file, seen from {tmp_path}; correct"
+    refusal = f"server `./absent`: there is no such file, seen from {tmp_path}; correct its command"
     with pytest.raises(LabError, match=refusal):
         external_server._make_absolute(["./absent"])
     assert external_server._make_absolute(["caddy", "./none"]) == (["caddy", "./none"], [])

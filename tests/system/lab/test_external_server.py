@@ -280,8 +280,13 @@ def test_a_path_that_is_not_there_is_named(queries_site: Path, labs: None) -> No
     assert "showing /nowhere/at/all to an external server" in record["outcome_detail"]
 
 
-def test_a_program_outside_of_the_system_wants_its_path(queries_site: Path, labs: None) -> None:
-    record = outcome(queries_site, "tcp+", Start((str(Path(sys.executable).with_name("nobody")),)))
+def test_a_program_outside_of_the_system_wants_its_path(
+    queries_site: Path, tmp_path: Path, labs: None
+) -> None:
+    script = tmp_path / "server"
+    script.write_text(f"#!{sys.executable}\n", "utf-8")
+    script.chmod(0o755)
+    record = outcome(queries_site, "tcp+", Start((str(script),)))
     assert "cannot run" in record["outcome_detail"]
     assert "`paths`" in record["outcome_detail"]
 
