@@ -125,7 +125,8 @@ def main() -> int:
         signal.signal(signal.SIGINT, _noting(interrupts))
     try:
         # Importing takes time, and may be interrupted, too.
-        whole = with_own_errors(readable(typer.main.get_command(app_with(command))))
+        app = app_with(command, has_summaries=sys.argv[1] != command)
+        whole = with_own_errors(readable(typer.main.get_command(app)))
         # Outside of standalone mode a subcommand's exit status is what the call returns.
         status = whole(standalone_mode=False, prog_name="eyelevel")
     except LaterError as error:
@@ -173,8 +174,12 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
     raise Terminated
 
 
-def app_with(command: str) -> typer.Typer:
-    """Return an app with the names of all subcommands, and the given one complete."""
+def app_with(command: str, *, has_summaries: bool = True) -> typer.Typer:
+    """Return an app with the names of all subcommands, and the given one complete.
+
+    Without summaries, which only the list of commands shows, it takes 0.1 s less; it has them
+    anyway if there is no such command.
+    """
     app = typer.Typer(
         name="eyelevel",
         no_args_is_help=True,
@@ -187,17 +192,19 @@ def app_with(command: str) -> typer.Typer:
         help="Compare web protocol stacks fairly: load recorded sites in a real browser over "
         "an emulated network."
     )(_root)
+    has_summaries |= not any(command in commands for commands in GROUPS.values())
     for title, commands in GROUPS.items():
         for name, place in commands.items():
-            _add(app, name, place, title, is_whole=name == command)
+            if name == command:
+                _add(app, name, place, title)
+            else:
+                summary = _summary(place) if has_summaries else ""
+                app.command(name, help=summary, rich_help_panel=title)(lambda: None)
     return app
 
 
-def _add(app: typer.Typer, name: str, place: str, title: str, *, is_whole: bool) -> None:
-    """Add one subcommand under its group's title, with all its options or only its summary."""
-    if not is_whole:
-        app.command(name, help=_summary(place), rich_help_panel=title)(lambda: None)
-        return
+def _add(app: typer.Typer, name: str, place: str, title: str) -> None:
+    """Add one subcommand with all its options under its group's title."""
     module = import_module(f"eyelevel.cli.{place}")
     group = getattr(module, "app", None)
     if group is not None:
