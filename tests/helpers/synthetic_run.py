@@ -1,6 +1,9 @@
 """A made-up run for tests: records and frames of pages that never were."""
 
+import atexit
 import re
+import shutil
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -55,6 +58,36 @@ def write_run(
     `outcomes` by (block, stack), else `ok`. `placed`: what a trial's machine says of itself, and by
     how much it takes longer there. `change`: returns the keys of a record that are other ones.
     """
+    ended = tuple(sorted((outcomes or {}).items()))
+    if placed or change:
+        return _write_run(directory, ended, text, noise, placed, change)
+    plan, written = _keep_run(ended, text, noise, record_of)
+    shutil.copytree(written, directory, dirs_exist_ok=True)
+    return plan
+
+
+@cache
+def _keep_run(
+    outcomes: tuple[tuple[tuple[str, str], str], ...],
+    text: str | None,
+    noise: float,
+    _record_of: Callable[..., dict[str, Any]],  # tests replace it
+) -> tuple[Plan, Path]:
+    """Write a run that several tests of a process start from; each gets a copy."""
+    directory = Path(tempfile.mkdtemp(prefix="eyelevel-test-"))
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    return _write_run(directory, outcomes, text, noise), directory
+
+
+def _write_run(
+    directory: Path,
+    outcomes: tuple[tuple[tuple[str, str], str], ...],
+    text: str | None,
+    noise: float,
+    placed: Callable[[Trial], tuple[dict[str, Any], float]] | None = None,
+    change: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+) -> Plan:
+    outcome_of = dict(outcomes)
     plan = parse_plan(text or quickstart_against_tcp(), "plan.toml")
     sites = [Site(name, f"sha256:{name * 8:.64}") for name in plan.sites]
     trials = expand(plan, sites)
@@ -67,7 +100,7 @@ def write_run(
         load_ms *= 1 + noise * float(draw.standard_normal())
         machine, factor = placed(trial) if placed else ({}, 1.0)
         load_ms *= factor
-        outcome = (outcomes or {}).get((trial.block, trial.stack), "ok")
+        outcome = outcome_of.get((trial.block, trial.stack), "ok")
         record = record_of(trial, load_ms, outcome)
         record["host"] = {**record["host"], **machine}
         record |= change(record) if change else {}
