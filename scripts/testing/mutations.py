@@ -206,13 +206,17 @@ def keep_red(mutation: dict[str, Any], seconds: float) -> None:
         writer.writerow(row)
 
 
+def _is_of(mutation: dict[str, Any], part: str) -> bool:
+    return part in mutation["name"] or part in mutation["test"]
+
+
 def main() -> int:
     """Try the mutations that the arguments name; return the exit status."""
     parser = argparse.ArgumentParser(
         prog="scripts/mutations", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    parser.add_argument("name", nargs="*", help="part of a mutation's name")
+    parser.add_argument("name", nargs="*", help="part of a mutation's name or test")
     parser.add_argument("--sample", action="store_true", help="those that `make test` notices")
     parser.add_argument("--again", action="store_true", help="those that turned red before, too")
     arguments = parser.parse_args()
@@ -220,10 +224,10 @@ def main() -> int:
         mutation
         for mutation in read_mutations()
         if (not arguments.sample or mutation["in"] == "test")
-        and (not arguments.name or any(part in mutation["name"] for part in arguments.name))
+        and (not arguments.name or any(_is_of(mutation, part) for part in arguments.name))
     ]
     if not named:
-        parser.error(f"no mutation has {' or '.join(arguments.name)} in its name")
+        parser.error(f"no mutation has {' or '.join(arguments.name)} in its name or test")
     red = set() if arguments.again else read_red()
     chosen = [mutation for mutation in named if digest_mutation(mutation, ROOT) not in red]
     if chosen:
