@@ -6,7 +6,10 @@ Each text is replicated with the installed browser and kernel within --budget, b
 networks in NARROWED. The runs are below --out, in a folder for this browser and kernel that later
 calls continue. Pages, figures, numbers, plans and environments are written to docs/replications
 once all texts are done, and verdicts that changed are printed and added to its `changes.md`. A page
-is not replaced by one of fewer measured claims. `--no-load` reads the runs that are there.
+is not replaced by one of fewer measured claims. The runs' records are kept there, too, so that
+another checkout with the same browser and kernel continues, and the networks of a text may be
+loaded on several days (`--networks`). `--no-load` makes the pages of the runs that are there, or
+were kept.
 """
 
 import argparse
@@ -26,8 +29,10 @@ from eyelevel.replication.claims import list_texts, read_claims
 from eyelevel.replication.figures import FOLDER
 from eyelevel.replication.verdicts import word_verdict
 from scripts.arguments import ROOT, parser_of
+from scripts.docs.kept_runs import keep_runs, restore_runs
 
 PAGES = ROOT / "docs" / "replications"
+KEPT = PAGES / "runs"
 START = ROOT / "docs" / "index.md"
 BEGIN, END = "<!-- claims: begin -->", "<!-- claims: end -->"
 DECIDED = ("agrees", "disagrees")
@@ -50,14 +55,18 @@ def main() -> int:
     parser = parser_of(__doc__, "scripts/evidence")
     parser.add_argument("texts", nargs="*", help="only these texts")
     parser.add_argument("--budget", default="3h", help="the time for the loads of each text")
+    parser.add_argument("--networks", help="load only these networks, by commas")
     parser.add_argument("--data", type=Path, help="the folder of the authors' data sets")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "replications")
     parser.add_argument("--no-load", action="store_true", help="only read what was loaded")
     asked = parser.parse_args()
     out = asked.out if asked.no_load else asked.out / name_machine()
+    machines = "*" if asked.no_load else name_machine()
     names = asked.texts or list_texts()
     found: dict[str, Numbers] = {}
     for name in names:
+        for kept in KEPT.glob(f"{machines}/{name}"):
+            restore_runs(kept, out / name)
         numbers = _replicate(name, out / name, asked)
         if numbers is None:
             return 1
@@ -76,6 +85,10 @@ def main() -> int:
     ]
     for name, numbers in found.items():
         _write_page(name, numbers, out / name)
+        if not asked.no_load:
+            for earlier in KEPT.glob(f"*/{name}"):
+                shutil.rmtree(earlier)
+            keep_runs(out / name, KEPT / out.name / name)
     print("\n".join(changes) or "no verdict changed")
     if changes:
         _add_changes(changes)
@@ -152,7 +165,8 @@ def index_page(found: Mapping[str, Numbers]) -> str:
             *_counts(found, ""),
             "",
             "The numbers of each page are in a file of its name, `.json`; `figures/` has what the",
-            "pages show, and `plans/` the plans as TOML and the environments of their loads.",
+            "pages show, `plans/` plans as TOML and the environments of their loads, and `runs/`",
+            "the records of loads, from which `scripts/evidence --no-load` computes the pages.",
             "",
             *(
                 ["Verdicts that changed are in [changes.md](changes.md).", ""]
@@ -202,6 +216,7 @@ def _replicate(name: str, out: Path, asked: argparse.Namespace) -> Numbers | Non
     words += ["--no-load"] if asked.no_load else ["--budget", asked.budget]
     words += ["--data", str(asked.data)] if asked.data else []
     words += [] if asked.no_load else NARROWED.get(name, [])
+    words += ["--networks", asked.networks] if asked.networks and not asked.no_load else []
     done = subprocess.run(words, stdout=subprocess.PIPE, check=False, text=True)
     if done.returncode:
         print(f"{name}: it ended with status {done.returncode}; the same command continues")
