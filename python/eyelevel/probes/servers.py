@@ -183,6 +183,8 @@ def _compute_failed_share(rows: Sequence[JsonMapping]) -> JsonObject:
 
 def find_failed_flight(row: JsonMapping) -> str:
     """Return the flight in which an attempt failed, by what had arrived until then."""
+    if row["failure"] == "no-session":
+        return "the connection before it"
     over_quic = row["protocol"].startswith("quic")
     if not over_quic and row["tcp_handshake_us"] is None:
         return "TCP's handshake"
