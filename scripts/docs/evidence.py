@@ -6,8 +6,8 @@ Each text is replicated with the installed browser and kernel within --budget, b
 networks in NARROWED. The runs are below --out, in a folder for this browser and kernel that later
 calls continue. Pages, figures, numbers, plans and environments are written to docs/replications
 once all texts are done, and verdicts that changed are printed and added to its `changes.md`. A page
-is not replaced by one of fewer measured claims. The runs' records are kept there, too, so that
-another checkout with the same browser and kernel continues, and the networks of a text may be
+is not replaced by one of fewer measured claims. The runs themselves are kept there in any case, so
+that another checkout with the same browser and kernel continues, and the networks of a text may be
 loaded on several days (`--networks`). `--no-load` makes the pages of the runs that are there, or
 were kept.
 """
@@ -70,6 +70,8 @@ def main() -> int:
         numbers = _replicate(name, out / name, asked)
         if numbers is None:
             return 1
+        if not asked.no_load:
+            _keep(name, out / name)
         before = _read(PAGES / f"{name}.json")
         if numbers["asked"] < before.get("asked", 0):
             print(
@@ -85,10 +87,6 @@ def main() -> int:
     ]
     for name, numbers in found.items():
         _write_page(name, numbers, out / name)
-        if not asked.no_load:
-            for earlier in KEPT.glob(f"*/{name}"):
-                shutil.rmtree(earlier)
-            keep_runs(out / name, KEPT / out.name / name)
     print("\n".join(changes) or "no verdict changed")
     if changes:
         _add_changes(changes)
@@ -96,6 +94,13 @@ def main() -> int:
     (PAGES / "index.md").write_text(index_page(every), encoding="utf-8")
     START.write_text(with_table(START.read_text(encoding="utf-8"), every), encoding="utf-8")
     return 0
+
+
+def _keep(name: str, out: Path) -> None:
+    """Keep the runs of a text, which replace those with another browser or kernel."""
+    for earlier in KEPT.glob(f"*/{name}"):
+        shutil.rmtree(earlier)
+    keep_runs(out, KEPT / out.parent.name / name)
 
 
 def _write_page(name: str, numbers: Numbers, out: Path) -> None:
