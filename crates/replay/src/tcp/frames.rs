@@ -310,3 +310,85 @@ impl<S: AsyncWrite + Unpin, F: FnMut(Http2Event) + Unpin> AsyncWrite for Http2St
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::early_hints::write_h2_frame;
+    use crate::scheduler::Room;
+    use crate::{HttpVersion, StackConfig};
+    use http::HeaderValue;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    const DATA: u8 = 0x00;
+    const HEADERS: u8 = 0x01;
+    const CONTINUATION: u8 = 0x09;
+    const END_HEADERS: u8 = 0x04;
+
+    /// Returns a frame of stream 1.
+    fn frame(kind: u8, flags: u8, payload: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(payload.len()).unwrap();
+        [
+            &length.to_be_bytes()[1..],
+            &[kind, flags, 0, 0, 0, 1],
+            payload,
+        ]
+        .concat()
+    }
+
+    /// Writes `before`, then queues a 103 and writes `after`; returns what was sent behind the
+    /// SETTINGS.
+    async fn write_around(before: &[u8], after: &[u8], is_vectored: bool) -> Vec<u8> {
+        let settings = frame(SETTINGS, 0, &[]);
+        let (near, mut far) = tokio::io::duplex(1 << 16);
+        let stack = StackConfig::tuned("t", HttpVersion::H2);
+        let gate = Gate::new(true, Room::for_stack(&stack, |_| usize::MAX));
+        let (opened, interim) = (OpenedStreams::default(), InterimHeads::default());
+        let mut stream = Http2Stream::new(near, gate, opened, 4096, interim.clone(), |_| {});
+        stream.write_all(&settings).await.unwrap();
+        stream.write_all(before).await.unwrap();
+        interim.send_early_hints(3, &HeaderValue::from_static("</a.css>; rel=preload"));
+        let mut left = after;
+        while !left.is_empty() {
+            let (first, second) = left.split_at(left.len() / 2);
+            let slices = [IoSlice::new(first), IoSlice::new(second)];
+            let written = match is_vectored {
+                true => stream.write_vectored(&slices).await,
+                false => stream.write(left).await,
+            };
+            left = &left[written.unwrap()..];
+        }
+        stream.flush().await.unwrap();
+        drop(stream);
+        let mut sent = Vec::new();
+        far.read_to_end(&mut sent).await.unwrap();
+        sent.split_off(settings_frame(&settings).unwrap().0.len())
+    }
+
+    #[tokio::test]
+    async fn an_interim_head_waits_until_a_frame_may_begin() {
+        let interim = write_h2_frame(3, &HeaderValue::from_static("</a.css>; rel=preload"));
+        let (data, next) = (frame(DATA, 0, &[7; 500]), frame(DATA, 0, &[8; 20]));
+        let head = frame(HEADERS, 0, &[1; 40]);
+        let rest = frame(CONTINUATION, END_HEADERS, &[2; 10]);
+        // Bytes of the frame that is being written, and all of it with the bytes that belong to it.
+        let cases = [
+            (3, data.clone()),
+            (9, data.clone()),
+            (200, data.clone()),
+            (509, data.clone()),
+            (20, [&head[..], &rest].concat()),
+            (49, [&head[..], &rest].concat()),
+        ];
+        for (bytes, unit) in cases {
+            let whole = [&unit[..], &next].concat();
+            for is_vectored in [false, true] {
+                let sent = write_around(&whole[..bytes], &whole[bytes..], is_vectored).await;
+                assert!(
+                    sent == [&unit[..], &interim, &next].concat(),
+                    "after {bytes} bytes, vectored: {is_vectored}"
+                );
+            }
+        }
+    }
+}

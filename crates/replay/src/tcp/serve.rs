@@ -179,7 +179,7 @@ async fn serve_http2<S>(
     turns.set_gate(gate.clone());
     let opened = OpenedStreams::default();
     let table_bytes = stack.header_table();
-    let tell = {
+    let report = {
         let record = record.clone();
         move |event| {
             let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
@@ -193,7 +193,7 @@ async fn serve_http2<S>(
         opened.clone(),
         table_bytes,
         interim.clone(),
-        tell,
+        report,
     );
     let answer = service_fn(|request| {
         let context = HttpContext::Http2(gate.clone(), interim.clone(), opened.next());
