@@ -62,7 +62,10 @@ def write_run(
     if placed or change:
         return _write_run(directory, ended, text, noise, placed, change)
     plan, written = _keep_run(ended, text, noise, record_of)
+    directory.mkdir(parents=True, exist_ok=True)
+    mode = directory.stat().st_mode  # a browser, which is another user, may have to read it
     shutil.copytree(written, directory, dirs_exist_ok=True)
+    directory.chmod(mode)
     return plan
 
 
