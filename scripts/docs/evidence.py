@@ -8,8 +8,8 @@ calls continue. Pages, figures, numbers, plans and environments are written to d
 once all texts are done, and verdicts that changed are printed and added to its `changes.md`. A page
 is not replaced by one of fewer measured claims. The runs themselves are kept there in any case, so
 that another checkout with the same browser and kernel continues, and the networks of a text may be
-loaded on several days (`--networks`). `--no-load` makes the pages of the runs that are there, or
-were kept.
+loaded on several days (`--networks`). `--no-load` makes the pages of the runs that are there, those
+with the installed browser and kernel if there are several.
 """
 
 import argparse
@@ -24,6 +24,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from eyelevel.base.errors import StoreError
+from eyelevel.cli.main import EXIT_REFUSED
 from eyelevel.plan.file.narrow import Narrowing, narrow_plan
 from eyelevel.replication.claims import list_texts, read_claims
 from eyelevel.replication.figures import FOLDER
@@ -60,18 +62,24 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "replications")
     parser.add_argument("--no-load", action="store_true", help="only read what was loaded")
     asked = parser.parse_args()
-    out = asked.out if asked.no_load else asked.out / name_machine()
-    machines = "*" if asked.no_load else name_machine()
     names = asked.texts or list_texts()
     found: dict[str, Numbers] = {}
+    folders: dict[str, Path] = {}
     for name in names:
-        for kept in KEPT.glob(f"{machines}/{name}"):
-            restore_runs(kept, out / name)
-        numbers = _replicate(name, out / name, asked)
+        machine = name_machine()
+        if asked.no_load:
+            machine = choose_machine(name, machine, [asked.out, KEPT])
+        out = folders[name] = asked.out / machine / name
+        try:
+            restore_runs(KEPT / machine / name, out)
+        except StoreError as error:
+            print(error)
+            return 1
+        numbers = _replicate(name, out, asked)
         if numbers is None:
             return 1
         if not asked.no_load:
-            _keep(name, out / name)
+            keep_runs(out, KEPT / machine / name)
         before = _read(PAGES / f"{name}.json")
         if numbers["asked"] < before.get("asked", 0):
             print(
@@ -86,7 +94,10 @@ def main() -> int:
         for change in describe_changes(name, _read(PAGES / f"{name}.json"), numbers)
     ]
     for name, numbers in found.items():
-        _write_page(name, numbers, out / name)
+        _write_page(name, numbers, folders[name])
+        # What is kept with another browser or kernel was of the page before.
+        for other in set(KEPT.glob(f"*/{name}")) - {KEPT / folders[name].parent.name / name}:
+            shutil.rmtree(other)
     print("\n".join(changes) or "no verdict changed")
     if changes:
         _add_changes(changes)
@@ -96,11 +107,13 @@ def main() -> int:
     return 0
 
 
-def _keep(name: str, out: Path) -> None:
-    """Keep the runs of a text, which replace those with another browser or kernel."""
-    for earlier in KEPT.glob(f"*/{name}"):
-        shutil.rmtree(earlier)
-    keep_runs(out, KEPT / out.parent.name / name)
+def choose_machine(name: str, installed: str, folders: Sequence[Path]) -> str:
+    """Return the machine whose runs of a text are read without loads.
+
+    It is the installed browser and kernel, or the first other one in `folders` if that has none.
+    """
+    there = [each.parent.name for folder in folders for each in sorted(folder.glob(f"*/{name}"))]
+    return installed if installed in there or not there else there[0]
 
 
 def _write_page(name: str, numbers: Numbers, out: Path) -> None:
@@ -170,9 +183,17 @@ def index_page(found: Mapping[str, Numbers]) -> str:
             *_counts(found, ""),
             "",
             "The numbers of each page are in a file of its name, `.json`; `figures/` has what the",
-            "pages show, `plans/` plans as TOML and the environments of their loads, and `runs/`",
-            "the records of loads, from which `scripts/evidence --no-load` computes the pages.",
+            "pages show, and `plans/` the plans as TOML and the environments of their loads.",
             "",
+            *(
+                [
+                    "`runs/` has runs of these texts, from which `scripts/evidence --no-load`",
+                    "computes their pages.",
+                    "",
+                ]
+                if any(KEPT.glob("*/*"))
+                else []
+            ),
             *(
                 ["Verdicts that changed are in [changes.md](changes.md).", ""]
                 if has_changes
@@ -224,7 +245,9 @@ def _replicate(name: str, out: Path, asked: argparse.Namespace) -> Numbers | Non
     words += ["--networks", asked.networks] if asked.networks and not asked.no_load else []
     done = subprocess.run(words, stdout=subprocess.PIPE, check=False, text=True)
     if done.returncode:
-        print(f"{name}: it ended with status {done.returncode}; the same command continues")
+        # A refusal has its remedy in the command's own message.
+        remedy = "" if done.returncode == EXIT_REFUSED else "; the same command continues"
+        print(f"{name}: it ended with status {done.returncode}{remedy}")
         return None
     numbers: Numbers = json.loads(done.stdout)
     return numbers

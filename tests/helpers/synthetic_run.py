@@ -61,7 +61,7 @@ def write_run(
     ended = tuple(sorted((outcomes or {}).items()))
     if placed or change:
         return _write_run(directory, ended, text, noise, placed, change)
-    plan, written = _keep_run(ended, text, noise, record_of)
+    plan, written = _write_once(ended, text, noise, record_of)
     directory.mkdir(parents=True, exist_ok=True)
     mode = directory.stat().st_mode  # a browser, which is another user, may have to read it
     shutil.copytree(written, directory, dirs_exist_ok=True)
@@ -70,13 +70,13 @@ def write_run(
 
 
 @cache
-def _keep_run(
+def _write_once(
     outcomes: tuple[tuple[tuple[str, str], str], ...],
     text: str | None,
     noise: float,
-    _record_of: Callable[..., dict[str, Any]],  # tests replace it
+    _record_of: Callable[..., dict[str, Any]],  # a key of the cache: tests replace it
 ) -> tuple[Plan, Path]:
-    """Write a run that several tests of a process start from; each gets a copy."""
+    """Write a run that several tests of a process copy; return its plan and directory."""
     directory = Path(tempfile.mkdtemp(prefix="eyelevel-test-"))
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     return _write_run(directory, outcomes, text, noise), directory

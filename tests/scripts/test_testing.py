@@ -108,7 +108,7 @@ def test_a_mutation_has_one_place_to_be_planted_in(mutation):
     """One that no longer applies would hold nothing, and nothing but the long run would show it."""
     assert (ROOT / mutation["file"]).read_text(encoding="utf-8").count(mutation["find"]) == 1
     assert command_of(mutation["test"])
-    # Only a crate's own tests compile it: others run the binary, which is built anew if it must be.
+    # Only a crate's own tests compile it; others run the binary, which `binary` builds anew.
     is_compiled = mutation["test"].startswith("crates/") or mutation.get("binary", False)
     assert is_compiled or not mutation["file"].startswith("crates/")
 

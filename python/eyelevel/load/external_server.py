@@ -209,8 +209,14 @@ def _is_listening(entered: Path, outside: Path, addresses: int, *, over_quic: bo
 
 
 def _describe_end(command: Sequence[str], output: Path) -> str:
+    """Return how a server ended, and the likely remedy.
+
+    It starts in another folder, so that a file named without a slash is absent there.
+    """
     ended = f"the server `{' '.join(command)}` ended by itself; {_format_output(output)}"
-    return f"{ended}; correct its command"
+    plain = next((each for each in command if os.sep not in each and Path(each).is_file()), None)
+    remedy = f"write `./{plain}` for the file of that name" if plain else "correct its command"
+    return f"{ended}; {remedy}"
 
 
 def _format_output(output: Path) -> str:

@@ -182,7 +182,10 @@ def _compute_failed_share(rows: Sequence[JsonMapping]) -> JsonObject:
 
 
 def find_failed_flight(row: JsonMapping) -> str:
-    """Return the flight in which an attempt failed, by what had arrived until then."""
+    """Return the flight in which an attempt failed, by what had arrived until then.
+
+    An attempt to resume a session that the connection before did not give is never started.
+    """
     if row["failure"] == "no-session":
         return "the connection before it"
     over_quic = row["protocol"].startswith("quic")

@@ -147,7 +147,7 @@ def test_sessions_that_are_not_resumed_are_said_and_in_no_time() -> None:
         ({"protocol": "quic"}, "the client's first flight, which was not answered"),
         ({"protocol": "quic", "received_bytes": 1200}, "the server's first flight"),
         ({"protocol": "quic", "received_bytes": 1200, "connection_us": 1}, "the request"),
-        # What is reported of such an attempt is nothing: it is never begun.
+        # The row of such an attempt is empty, since it is never started.
         ({"protocol": "quic", "failure": "no-session"}, "the connection before it"),
         ({"protocol": "tls1.3", "failure": "no-session"}, "the connection before it"),
     ],

@@ -14,6 +14,7 @@ from scripts.docs.evidence import (
     NARROWED,
     PAGES,
     START,
+    choose_machine,
     copy_figures,
     describe_changes,
     index_page,
@@ -74,6 +75,14 @@ def test_runs_of_another_browser_or_kernel_have_a_folder_of_their_own() -> None:
     name = name_machine()
     assert platform.release().lower().replace("_", "-") in name
     assert name.startswith(("chromium", "google-chrome"))
+
+
+def test_runs_of_another_machine_are_read_if_the_installed_one_has_none(tmp_path: Path) -> None:
+    out, kept = tmp_path / "out", tmp_path / "kept"
+    for folder in (out, kept / "other" / "x", kept / "other" / "y", kept / "here" / "y"):
+        folder.mkdir(parents=True)
+    chosen = [choose_machine(name, "here", [out, kept]) for name in ("x", "y", "z")]
+    assert chosen == ["other", "here", "here"]
 
 
 def test_options_of_narrowed_texts_are_those_of_the_command() -> None:

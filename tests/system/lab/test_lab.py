@@ -38,7 +38,7 @@ except OSError as error:
 """
 
 
-DISCIPLINES = {"tun": "pfifo_fast", "veth": None}
+DISCIPLINES: dict[str | None, str | None] = {"tun": "pfifo_fast", "veth": None}
 """The queueing discipline of each kind of device, whatever the host's default is."""
 
 
@@ -92,6 +92,12 @@ def test_two_labs_do_not_see_each_other(new_lab: Callable[..., Lab]) -> None:
         assert tried.stdout.strip() == "connected", tried
 
 
+def test_a_device_has_its_discipline_whatever_the_hosts_is(new_lab: Callable[..., Lab]) -> None:
+    # Where only root may open TUN, the lab without root below has a veth pair.
+    with new_lab() as lab:
+        assert lab.ready.queueing_discipline == DISCIPLINES[lab.ready.device]
+
+
 @pytest.mark.parametrize("way", ["stop", "end of input", "SIGINT", "SIGTERM", "SIGKILL"])
 def test_nothing_is_left_behind(way: str, labs: None) -> None:
     with subprocess.Popen(
@@ -102,8 +108,6 @@ def test_nothing_is_left_behind(way: str, labs: None) -> None:
         process.stdin.flush()
         ready = json.loads(process.stdout.readline())
         assert ready["event"] == "ready", ready
-        # Where only root may open TUN, a lab without root has the other device.
-        assert ready["queueing_discipline"] == DISCIPLINES[ready["device"]]
         inside = [
             find_binary(), "enter", "--pid", str(ready["init_pid"]), "--", "sleep", "600",
         ]  # fmt: skip

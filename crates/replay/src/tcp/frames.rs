@@ -325,7 +325,7 @@ mod tests {
     const CONTINUATION: u8 = 0x09;
     const END_HEADERS: u8 = 0x04;
 
-    /// Returns a frame of stream 1.
+    /// Returns a frame on stream 1.
     fn frame(kind: u8, flags: u8, payload: &[u8]) -> Vec<u8> {
         let length = u32::try_from(payload.len()).unwrap();
         [
@@ -336,8 +336,7 @@ mod tests {
         .concat()
     }
 
-    /// Writes `before`, then queues a 103 and writes `after`; returns what was sent behind the
-    /// SETTINGS.
+    /// Writes `before`, queues a 103, and writes `after`; returns the bytes sent after SETTINGS.
     async fn write_around(before: &[u8], after: &[u8], is_vectored: bool) -> Vec<u8> {
         let settings = frame(SETTINGS, 0, &[]);
         let (near, mut far) = tokio::io::duplex(1 << 16);
@@ -371,7 +370,7 @@ mod tests {
         let (data, next) = (frame(DATA, 0, &[7; 500]), frame(DATA, 0, &[8; 20]));
         let head = frame(HEADERS, 0, &[1; 40]);
         let rest = frame(CONTINUATION, END_HEADERS, &[2; 10]);
-        // Bytes of the frame that is being written, and all of it with the bytes that belong to it.
+        // The bytes written before the 103, and the frames that nothing may interrupt.
         let cases = [
             (3, data.clone()),
             (9, data.clone()),
