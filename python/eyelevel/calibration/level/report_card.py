@@ -16,7 +16,12 @@ from typing import Literal
 
 from eyelevel.analysis.stats.estimate import Estimate
 from eyelevel.base.json_types import JsonObject
-from eyelevel.calibration.level.classes import SAMPLES_MIN, Scenario, Value
+from eyelevel.calibration.level.classes import (
+    SAMPLES_MIN,
+    SCENARIOS_BY_NAME,
+    Scenario,
+    Value,
+)
 from eyelevel.calibration.level.rows import Row
 from eyelevel.calibration.level.value_text import (
     digits_of,
@@ -29,6 +34,17 @@ from eyelevel.plan.stacks import HttpVersion
 Grade = Literal["broken", "costs pages time", "allowed", "recommended", "unknown"]
 GRADES: tuple[Grade, ...] = ("broken", "costs pages time", "allowed", "recommended", "unknown")
 """The grades in the order of a report card."""
+CHECKED = tuple(
+    SCENARIOS_BY_NAME[name]
+    for name in (
+        "bulk on far",  # the first, since a busy machine spoils it least
+        "late on slow",
+        "loss at the tail",
+        "loss in the middle",
+        "page on slow",
+    )
+)
+"""The scenarios of a report card, in their order."""
 COSTS_FILE = "fault_costs.json"
 INCONCLUSIVE = ("starved", "late-packets", "other than the intended")
 """Words of failures from which nothing follows about a server."""
@@ -51,6 +67,10 @@ class Criterion:
     fault: str = ""
     caused_by: tuple[str, ...] = ()
     enough: float | None = None
+
+    def is_worse(self, difference: Estimate) -> bool:
+        """Return whether a difference, the server's value less the level stack's, is a loss."""
+        return bool(difference.value) and math.copysign(1, difference.value or 0.0) == self.worse
 
 
 CRITERIA: tuple[Criterion, ...] = (
@@ -158,6 +178,14 @@ class Finding:
     consequence_of: tuple[str, ...] = ()
     note: str = ""
 
+    @property
+    def is_fault(self) -> bool:
+        """Whether the server is broken, or worse than the level stack in this aspect."""
+        if self.grade in ("broken", "costs pages time"):
+            return True
+        criterion = next(each for each in CRITERIA if each.aspect == self.aspect)
+        return self.grade == "allowed" and criterion.is_worse(self.difference)
+
     def as_json(self) -> JsonObject:
         """Return the JSON of `eyelevel server check --json`."""
         cost = self.cost and {**asdict(self.cost), "ms": self.cost.ms.as_json()}
@@ -256,7 +284,7 @@ def _grade(criterion: Criterion, row: Row, cost: Cost | None, fault: str) -> tup
         return "recommended", ""
     if row.word != "unequal" or row.difference.value is None:
         return "unknown", _why_unknown(row)
-    if math.copysign(1, row.difference.value) != criterion.worse:
+    if not criterion.is_worse(row.difference):
         return "allowed", "better than the level stack"
     if cost is None:
         return "allowed", "what it costs pages is not known"

@@ -5,7 +5,7 @@ An aspect is described only by the setting in force and by measurements of this 
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -77,10 +77,15 @@ class Row:
         return {**asdict(self), "difference": self.difference.as_json(), "effect_ms": effect}
 
 
+Compare = Callable[[Sequence[Value], Sequence[Value], Compared], Estimate]
+"""A way to compare the values of both sides, as `difference` does."""
+
+
 def rows_of(
     runs: Sequence[Run],
     stacks: tuple[Stack, Stack],
     effects: Mapping[str, Effect] | None = None,
+    compare: Compare = difference,
 ) -> list[Row]:
     """Return a row per aspect and scenario, in the table's order.
 
@@ -91,7 +96,7 @@ def rows_of(
         if aspect.measure is not None:
             effect = (effects or {}).get(aspect.name)
             rows += [
-                _row(aspect, aspect.measure, name, runs, stacks, effect)
+                _row(aspect, aspect.measure, name, runs, stacks, effect, compare)
                 for name in aspect.measure.on
             ]
     return rows
@@ -113,6 +118,7 @@ def _row(
     runs: Sequence[Run],
     stacks: tuple[Stack, Stack],
     effect: Effect | None,
+    compare: Compare,
 ) -> Row:
     first, second = (
         [
@@ -127,7 +133,7 @@ def _row(
     margin = measure.margin_of(*means)
     # Bounds are for QUIC less TCP: mirrored for the reverse order, and unused for other pairs.
     crosses = stacks[1].over_quic - stacks[0].over_quic
-    found = difference(first, second, measure.compared)
+    found = compare(first, second, measure.compared)
     bound = measure.bound if crosses and _all_have(stacks, measure.bound_with) else None
     if bound and crosses < 0:
         bound = Bound(bound.kind, -bound.high, -bound.low)

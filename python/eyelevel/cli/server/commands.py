@@ -1,6 +1,7 @@
 """The group `eyelevel server`: compare a server with level stacks, check it, print recipes."""
 
 import shlex
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -8,8 +9,8 @@ from typing import Annotated
 import typer
 
 from eyelevel.base.errors import INTERRUPTS, LabError, PlanError, unknown
-from eyelevel.calibration.level.classes import SCENARIOS_BY_NAME
 from eyelevel.calibration.level.report_card import (
+    CHECKED,
     VERSION_NAMES,
     Finding,
     card_lines,
@@ -63,16 +64,6 @@ VERSIONS: tuple[HttpVersion, ...] = ("h2", "h3")
 PROTOCOLS = ",".join(VERSIONS)
 CHECK_S = 280.0
 """The time for a check's runs, out of the five minutes that it may take."""
-CHECKED = tuple(
-    SCENARIOS_BY_NAME[name]
-    for name in (
-        "bulk on far",  # the first, since a busy machine spoils it least
-        "late on slow",
-        "loss at the tail",
-        "loss in the middle",
-        "page on slow",
-    )
-)
 EXIT_FAULTS = 1
 ServerArgument = Annotated[
     str,
@@ -172,8 +163,10 @@ def check_server(
             for version in asked.versions:
                 of_server = by_name[asked.stack_name(version) + EXTERNAL_SERVER_MARK]
                 _check_responds(of_server, server)
+                # Its default sends none on a first visit, and every server would be its equal.
+                with_tickets = replace(by_name[LEVEL[version]], session_tickets=True)
                 level = validate_level(
-                    by_name[LEVEL[version]],
+                    with_tickets,
                     of_server,
                     on_step,
                     fresh=fresh,
