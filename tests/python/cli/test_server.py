@@ -4,8 +4,10 @@ import pytest
 from typer.testing import CliRunner
 
 from eyelevel.base.errors import PlanError
-from eyelevel.cli.server.commands import _read_server, app
+from eyelevel.cli.server.commands import _pair_of_card, _read_server, _read_stacks, app
 from eyelevel.load.servers.recipes import RECIPES
+from eyelevel.plan.file.server_question import LEVEL
+from eyelevel.plan.stacks import HttpVersion
 
 
 @pytest.mark.parametrize(
@@ -40,6 +42,13 @@ def test_what_follows_a_recipes_name_makes_it_a_command_except_for_the_interop_r
     interop = _read_server("interop sh x", [], None, is_as_deployed=False)
     assert interop.command == ("/bin/sh", str(RECIPES["interop"].file), "sh", "x")
     assert interop.versions == ("h3",)
+
+
+@pytest.mark.parametrize("version", ["h2", "h3"])
+def test_a_card_compares_with_a_level_stack_that_sends_tickets(version: HttpVersion) -> None:
+    level, of_server = _pair_of_card(*_read_stacks("sh x", [], None), version)
+    assert (level.name, level.session_tickets) == (LEVEL[version], True)
+    assert (of_server.http_version, of_server.is_ours) == (version, False)
 
 
 @pytest.mark.parametrize("command", ["compare", "check"])

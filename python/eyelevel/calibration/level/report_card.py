@@ -156,6 +156,11 @@ class Cost:
         """Whether the whole interval is above zero."""
         return self.ms.low is not None and self.ms.low > 0
 
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """Its place among those of the same fault: certain ones first, then by size."""
+        return self.is_certain, self.ms.value or 0.0
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -195,13 +200,21 @@ class Finding:
 @cache
 def read_costs() -> Mapping[tuple[HttpVersion, str], Cost]:
     """Return the measured costs by HTTP version and planted fault."""
-    text = files("eyelevel.calibration.level").joinpath(COSTS_FILE).read_text("utf-8")
+    return parse_costs(files("eyelevel.calibration.level").joinpath(COSTS_FILE).read_text("utf-8"))
+
+
+def parse_costs(text: str) -> Mapping[tuple[HttpVersion, str], Cost]:
+    """Return the costs of a table by HTTP version and planted fault.
+
+    Of a fault's metrics it is the one that certainly costs most, if there is one.
+    """
     costs: dict[tuple[HttpVersion, str], Cost] = {}
     for each in json.loads(text)["costs"]:
         ms = Estimate(each["ms"], each["ms_low"], each["ms_high"])
-        costs[each["version"], each["fault"]] = Cost(
-            each["fault"], each["site"], each["network"], each["metric"], ms
-        )
+        key = (each["version"], each["fault"])
+        cost = Cost(each["fault"], each["site"], each["network"], each["metric"], ms)
+        if key not in costs or cost.rank > costs[key].rank:
+            costs[key] = cost
     return costs
 
 

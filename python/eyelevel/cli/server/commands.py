@@ -1,6 +1,7 @@
 """The group `eyelevel server`: compare a server with level stacks, check it, print recipes."""
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -154,19 +155,16 @@ def check_server(
     """
     _refuse_interop(server)
     asked, stacks = _read_stacks(server, path, protocols)
-    by_name = {stack.name: stack for stack in stacks}
     findings: list[Finding] = []
     failures: list[str] = []
     share_s = CHECK_S / len(asked.versions)
     try:
         with show_level_progress() as on_step:
             for version in asked.versions:
-                of_server = by_name[asked.stack_name(version) + EXTERNAL_SERVER_MARK]
+                of_level, of_server = _pair_of_card(asked, stacks, version)
                 _check_responds(of_server, server)
-                # Its default sends none on a first visit, and every server would be its equal.
-                with_tickets = replace(by_name[LEVEL[version]], session_tickets=True)
                 level = validate_level(
-                    with_tickets,
+                    of_level,
                     of_server,
                     on_step,
                     fresh=fresh,
@@ -322,6 +320,19 @@ def _read_stacks(
     """Return a server and its stacks, after the level ones, as the level measures them."""
     compared = _read_server(server, paths or [], protocols, is_as_deployed=False)
     return compared, stacks_of(_parse(server_plan(compared, [SITE], NETWORKS.split(","), 2)))
+
+
+def _pair_of_card(
+    compared: ComparedServer, stacks: Sequence[Stack], version: HttpVersion
+) -> tuple[Stack, Stack]:
+    """Return the stacks that a report card of an HTTP version compares: the level one first.
+
+    That one sends tickets. By default it sends none on a first visit, and would make a server that
+    has none its equal.
+    """
+    by_name = {stack.name: stack for stack in stacks}
+    level = replace(by_name[LEVEL[version]], session_tickets=True)
+    return level, by_name[compared.stack_name(version) + EXTERNAL_SERVER_MARK]
 
 
 def _parse(text: str) -> Plan:

@@ -1,5 +1,7 @@
 """The report card of an external server: grades, order and consequences, from synthetic rows."""
 
+import json
+
 import pytest
 
 from eyelevel.analysis.stats.estimate import Estimate
@@ -13,6 +15,7 @@ from eyelevel.calibration.level.report_card import (
     card_lines,
     judge_server,
     order_findings,
+    parse_costs,
     read_costs,
 )
 from eyelevel.calibration.level.rows import Row, Run, rows_of
@@ -68,6 +71,17 @@ def test_what_is_worse_costs_pages_time_if_the_same_fault_does(criterion) -> Non
     assert judge(worse)[criterion.aspect].grade == "allowed"
     enough = criterion.enough is not None
     assert judge(better, known)[criterion.aspect].grade == ("recommended" if enough else "allowed")
+
+
+def test_of_several_metrics_the_certain_cost_counts() -> None:
+    pacing = {"version": "h3", "fault": "no pacing", "site": "agency", "network": "lte"}
+    listed = [
+        {**pacing, "metric": "First Visual Change", "ms": 40.0, "ms_low": 20.0, "ms_high": 60.0},
+        {**pacing, "metric": "Speed Index", "ms": 90.0, "ms_low": -5.0, "ms_high": 185.0},
+        {**pacing, "metric": "Page Load Time", "ms": 30.0, "ms_low": 10.0, "ms_high": 50.0},
+    ]
+    found = parse_costs(json.dumps({"costs": listed}))["h3", "no pacing"]
+    assert found.metric == "First Visual Change"
 
 
 def test_a_fault_without_a_certain_cost_is_allowed() -> None:
