@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -259,12 +260,27 @@ def test_files_and_certificate_are_also_where_the_interop_runner_has_them(
     )
 
 
-def test_a_server_of_the_interop_runner_sends_bodies(labs: None) -> None:
-    python = start_of("aioquic")
-    endpoint = str(ROOT / "tests/helpers/interop_endpoint.py")
-    command = make_interop_command([python.command[0], endpoint])
+def start_endpoint(name: str) -> Start:
+    """Skips where it is not installed."""
+    if name == "aioquic":
+        python = start_of("aioquic")
+        return Start(
+            (python.command[0], str(ROOT / "tests/helpers/interop_endpoint.py")), python.paths
+        )
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(
+            f"{name} is not on the PATH: docs/guides/external-server.md has how to build it"
+        )
+    return Start((found,), (found,))
+
+
+@pytest.mark.parametrize("name", ["aioquic", "quiche-server"])
+def test_a_server_of_the_interop_runner_sends_bodies(name: str, labs: None) -> None:
+    endpoint = start_endpoint(name)
+    command = make_interop_command(endpoint.command)
     stack = with_server(
-        STACKS_BY_NAME["quic"], "theirs", ExternalServer(command, ("h3",), python.paths)
+        STACKS_BY_NAME["quic"], "theirs", ExternalServer(command, ("h3",), endpoint.paths)
     )
     for _ in range(RETRIES_MAX):
         with suppress(RunError):  # whole, but of a busy machine
