@@ -23,7 +23,7 @@ pub fn encode(bytes: &[u8]) -> String {
 
 /// Decodes `text`, or returns `None` if it is not Base64.
 ///
-/// Line breaks are skipped, padding may be missing, and the URL-safe alphabet is accepted. The text
+/// White space is skipped, padding may be missing, and the URL-safe alphabet is accepted. The text
 /// is decoded in place, one piece at a time, so that a body of gigabytes is in memory only once.
 pub fn decode(text: String) -> Option<Vec<u8>> {
     let letters_end = text.trim_end().trim_end_matches('=').len();
@@ -32,7 +32,7 @@ pub fn decode(text: String) -> Option<Vec<u8>> {
     let mut letters = 0;
     for at in 0..bytes.len() {
         bytes[letters] = match bytes[at] {
-            b'\r' | b'\n' => continue,
+            b'\r' | b'\n' | b'\t' | b' ' => continue,
             b'-' => b'+',
             b'_' => b'/',
             other => other,
@@ -86,7 +86,12 @@ mod tests {
             assert_eq!(decode(text.to_owned()).as_deref(), Some(bytes.as_bytes()));
         }
         let decode = |text: &str| decode(text.to_owned());
-        for text in ["Zm9v\r\nYmFy", "Zm9v\nYmFy\n", "Zm9vYmFy=="] {
+        for text in [
+            "Zm9v\r\nYmFy",
+            "Zm9v\nYmFy\n",
+            "Zm9v\n\t YmFy",
+            "Zm9vYmFy==",
+        ] {
             assert_eq!(decode(text).as_deref(), Some(&b"foobar"[..]), "{text:?}");
         }
         assert_eq!(decode("Zh").as_deref(), Some(&b"f"[..]));

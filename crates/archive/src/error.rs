@@ -112,6 +112,21 @@ pub enum Error {
         /// Whether the zip file has other entries besides the HAR.
         has_bodies_beside: bool,
     },
+    /// The zip file was written by another tool.
+    #[error(
+        "{} is a zip file and no WACZ, which has a datapackage.json; {}",
+        one_line(file),
+        match has_warc {
+            true => "unzip it and import its WARC files",
+            false => "pack it again, or export a HAR with bodies from the tool that wrote it",
+        }
+    )]
+    OtherZip {
+        /// The file.
+        file: String,
+        /// Whether it holds a WARC file.
+        has_warc: bool,
+    },
     /// The manifest of a site to pack cannot be used.
     #[error("cannot pack {}: {}", path.display(), one_line(reason))]
     Manifest {
@@ -169,7 +184,7 @@ pub enum Damage {
         "it would take more than {bytes_max} bytes of memory, the bound for a file of this size"
     )]
     TakesTooMuch { bytes_max: u64 },
-    #[error("there is no `WARC/1.0` or `WARC/1.1` line")]
+    #[error("there is no line with the version, such as `WARC/1.1`")]
     NoVersion,
     #[error("its header has no end within {bytes_max} bytes")]
     HeadTooLong { bytes_max: usize },
@@ -185,7 +200,7 @@ pub enum Damage {
     BadField { field: &'static str, value: String },
     #[error("its block of {length} bytes ends beyond the {available} bytes that are there")]
     Truncated { length: u64, available: u64 },
-    #[error("its block is not followed by two line ends")]
+    #[error("its block is not followed by two line ends, each CR LF")]
     NoTrailer,
     #[error("its HTTP message is broken: {}", one_line(.0))]
     Http(String),

@@ -77,6 +77,8 @@ impl Site {
         } = index.finish(&mut budget)?;
         let mut provenance = container.provenance;
         provenance.altered.extend(altered);
+        let unread = container.left_out.first().cloned();
+        provenance.left_out.extend(container.left_out);
         // The remaining exchanges must not be taken for the page.
         let is_recorded = |url: &Url| exchanges.iter().any(|each| each.url == *url);
         let is_broken = |url: &Url| broken.iter().any(|(broken, _)| broken == url);
@@ -102,7 +104,7 @@ impl Site {
             return Err(Error::Empty {
                 file: file_name.to_owned(),
                 records: records_read,
-                left_out: notes.into_iter().next().map(|note| note.message),
+                left_out: notes.into_iter().next().map(|note| note.message).or(unread),
             });
         };
         Ok(Site {
@@ -225,7 +227,7 @@ pub(crate) fn read_container(
 
 /// Returns whether the file, or its first gzip member, begins as an ARC file does: with a record
 /// that describes the file.
-fn is_arc(file: &[u8]) -> bool {
+pub(crate) fn is_arc(file: &[u8]) -> bool {
     const MAGIC: &[u8] = b"filedesc://";
     let mut begin = [0; MAGIC.len()];
     let is_member = file.starts_with(gzip::MAGIC);

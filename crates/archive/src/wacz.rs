@@ -1,9 +1,10 @@
 //! WACZ containers (Web Archive Collection Zipped 1.1.1): a zip file with WARC files in it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{Cursor, Read};
 
 use bytes::Bytes;
+use eyelevel_units::one_line;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use zip::{CompressionMethod, ZipArchive};
@@ -18,8 +19,14 @@ use crate::warc::source::WarcFile;
 /// The nesting depth of WACZ files in WACZ files; collections of collections have two levels.
 const NESTED_LEVELS_MAX: usize = 4;
 
+/// The names that writers give the start page's member.
+const MAIN_PAGE_MEMBERS: [&str; 3] = ["mainPageUrl", "mainPageURL", "main_page_url"];
+
 /// The most pages that are considered as the start page.
 const PAGES_MAX: usize = 100;
+
+/// The most sentences about archives that are not read.
+const LEFT_OUT_MAX: usize = 20;
 
 /// The first bytes of a zip file with an entry (PKWARE APPNOTE, section 4.3.7).
 pub const MAGIC: &[u8] = b"PK\x03\x04";
@@ -37,6 +44,8 @@ pub struct Wacz {
     pub is_ours: bool,
     /// The resources that `datapackage.json` lists.
     pub resources: Vec<Resource>,
+    /// The archives that are not read, one sentence each.
+    pub left_out: Vec<String>,
 }
 
 /// An entry of `datapackage.json`'s `resources`.
@@ -65,23 +74,16 @@ struct Listed<'a> {
 impl Resource {
     fn read(entry: &RawValue) -> Option<Self> {
         let listed: Listed<'_> = serde_json::from_str(entry.get()).ok()?;
-        let text = |value: Option<&RawValue>| serde_json::from_str(value?.get()).ok();
+        let text = |value: Option<&RawValue>| -> Option<String> {
+            serde_json::from_str(value?.get()).ok()
+        };
         let number = |value: Option<&RawValue>| value?.get().trim_matches('"').parse().ok();
         Some(Self {
-            path: text(listed.path)?,
+            path: text(listed.path)?.trim_start_matches("./").to_owned(),
             hash: text(listed.hash),
             bytes: number(listed.bytes),
         })
     }
-}
-
-#[derive(Deserialize)]
-struct DataPackage<'a> {
-    #[serde(borrow)]
-    resources: Option<&'a RawValue>,
-    #[serde(alias = "mainPageURL", alias = "mainPageUrl")]
-    main_page_url: Option<serde_json::Value>,
-    eyelevel: Option<Provenance>,
 }
 
 /// The parts of `datapackage.json` that are used.
@@ -94,14 +96,20 @@ struct Package {
 
 impl Package {
     fn read(json: &[u8]) -> Result<Self, serde_json::Error> {
-        let package: DataPackage<'_> = serde_json::from_slice(json)?;
-        let entries = package.resources.map_or("[]", RawValue::get);
+        let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
+        // Of two members with the same name the last one counts.
+        let members: HashMap<String, &RawValue> = serde_json::from_slice(json)?;
+        let entries = members.get("resources").map_or("[]", |raw| raw.get());
         let entries: Vec<&RawValue> = serde_json::from_str(entries).unwrap_or_default();
-        let url = package.main_page_url;
+        let url = |name: &&str| {
+            let text: String = serde_json::from_str(members.get(*name)?.get()).ok()?;
+            text.parse().ok()
+        };
+        let eyelevel = members.get("eyelevel");
         Ok(Self {
             resources: entries.into_iter().filter_map(Resource::read).collect(),
-            main_url: url.and_then(|url| url.as_str()?.parse().ok()),
-            eyelevel: package.eyelevel,
+            main_url: MAIN_PAGE_MEMBERS.iter().find_map(url),
+            eyelevel: eyelevel.map_or(Ok(None), |raw| serde_json::from_str(raw.get()))?,
         })
     }
 }
@@ -154,8 +162,13 @@ impl<'a> Container<'a> {
                 let reason = format!("its name has more than {ZIP_NAME_BYTES_MAX} bytes");
                 return Err(container.error(&cut, &reason));
             }
+            if name.contains('\\') {
+                let reason =
+                    "its name has a backslash, which zip files do not have; pack it with `/`";
+                return Err(container.error(name, reason));
+            }
             let leads_out = name.starts_with('/')
-                || name.contains(['\\', '\0'])
+                || name.contains('\0')
                 || name.split('/').any(|part| part == "..");
             if leads_out {
                 return Err(container.error(name, "its name leads out of the archive"));
@@ -260,8 +273,14 @@ fn read_one(
         resources,
         ..Wacz::default()
     };
-    for name in &names {
-        if is_warc(name) && name.to_ascii_lowercase().starts_with("archive/") {
+    for name in names.iter().filter(|name| is_archive(name)) {
+        if !is_warc(name) {
+            if wacz.left_out.len() < LEFT_OUT_MAX {
+                let reason = "only .warc and .warc.gz are read; recompress it with `gzip`";
+                wacz.left_out
+                    .push(one_line(&format!("{name:.200}: {reason}")));
+            }
+        } else {
             let content = container.read(name, budget)?.unwrap_or_default();
             wacz.warc_files.push(WarcFile {
                 name: format!("{file}!{name}"),
@@ -270,7 +289,8 @@ fn read_one(
             });
         }
     }
-    for name in names.iter().filter(|name| has_ending(name, ".wacz")) {
+    let is_nested = |name: &&String| has_ending(name, ".wacz") && !is_of_finder(name);
+    for name in names.iter().filter(is_nested) {
         let Some(levels_left) = levels_left.checked_sub(1) else {
             let reason =
                 format!("WACZ files in WACZ files are read {NESTED_LEVELS_MAX} levels deep");
@@ -286,6 +306,7 @@ fn read_one(
         wacz.page_urls
             .extend(inner.page_urls.into_iter().take(room));
         wacz.warc_files.extend(inner.warc_files);
+        wacz.left_out.extend(inner.left_out);
     }
     let room = PAGES_MAX.saturating_sub(wacz.page_urls.len());
     let pages = list_pages(&mut container, budget)?;
@@ -296,6 +317,18 @@ fn read_one(
 /// Whether `name` has this ending, in any case.
 fn has_ending(name: &str, ending: &str) -> bool {
     name.to_ascii_lowercase().ends_with(ending)
+}
+
+/// Whether an entry should hold records: a file in `archive/`, but for what macOS adds.
+fn is_archive(name: &str) -> bool {
+    let is_file = !name.ends_with('/') && !has_ending(name, ".wacz") && !is_of_finder(name);
+    is_file && name.to_ascii_lowercase().starts_with("archive/")
+}
+
+/// Whether macOS added the entry: it has the attributes of the file after which it is named.
+fn is_of_finder(name: &str) -> bool {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    file.starts_with("._") || file == ".DS_Store"
 }
 
 fn is_warc(name: &str) -> bool {
@@ -314,7 +347,10 @@ fn read_package(container: &mut Container<'_>, budget: &mut ReadBudget) -> Resul
             has_bodies_beside: !names.iter().all(|name| is_har(name) || is_folder(name)),
         });
     }
-    let json = json.ok_or_else(|| container.error(NAME, "it lacks, but every WACZ has one"))?;
+    let json = json.ok_or_else(|| Error::OtherZip {
+        file: container.file.to_owned(),
+        has_warc: container.names.iter().any(|name| is_warc(name)),
+    })?;
     if json.len() as u64 > METADATA_BYTES_MAX {
         return Err(container.error(
             NAME,

@@ -51,6 +51,10 @@ class OptOut:
         labels = name.split(".")
         return any(".".join(labels[start:]) in self.names for start in range(len(labels)))
 
+    def list_www_names(self) -> list[str]:
+        """Return the listed names that a scan would try in the place of others, sorted."""
+        return sorted(name for name in self.names if name.startswith("www."))
+
 
 def read_names(
     path: Path,

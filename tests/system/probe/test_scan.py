@@ -64,7 +64,7 @@ def test_a_scan_tells_who_supports_what_and_goes_on_where_it_stopped(tmp_path: P
     names += ["6,six.lab", "7,kept.out.lab"]
     listed, out = tmp_path / "list.csv", tmp_path / "rows.jsonl"
     listed.write_text("\n".join(names), encoding="utf-8")
-    (tmp_path / "optout").write_text("out.lab\n", encoding="utf-8")
+    (tmp_path / "optout").write_text("out.lab\nwww.absent.lab\n", encoding="utf-8")
     with surroundings(tmp_path) as (lab, around):
         options = [str(listed), "--out", str(out), "--opt-out", str(tmp_path / "optout"), *around]
         done = scanned(lab, *options, "--json")
@@ -94,6 +94,7 @@ def test_a_scan_tells_who_supports_what_and_goes_on_where_it_stopped(tmp_path: P
     assert (wrong["failure"], wrong["tls13"], wrong["quic"]) == ("certificate", True, True)
     assert found["closed.lab"]["failure"] == "refused"
     assert found["absent.lab"]["failure"] == "dns-no-such-name"
+    assert (found["absent.lab"]["www_tried"], found["closed.lab"]["www_tried"]) == (False, True)
     assert (found["six.lab"]["ipv6"], found["six.lab"]["ipv6_reached"]) == (True, False)
     assert rows(tmp_path / "silent.jsonl")["silent.lab"]["failure"] == "dns-timeout"
     assert "kept.out.lab" not in found

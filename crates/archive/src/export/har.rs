@@ -152,9 +152,7 @@ fn values(headers: &[Header], name: &str) -> Vec<String> {
     let named = headers
         .iter()
         .filter(|header| header.name.eq_ignore_ascii_case(name));
-    named
-        .map(|header| String::from_utf8_lossy(&header.value).into_owned())
-        .collect()
+    named.map(|header| value_text(&header.value)).collect()
 }
 
 fn cut(text: &str) -> (&str, &str) {
@@ -163,6 +161,12 @@ fn cut(text: &str) -> (&str, &str) {
 }
 
 fn fields(headers: &[Header]) -> Vec<Value> {
-    let field = |header: &Header| json!({"name": header.name, "value": String::from_utf8_lossy(&header.value)});
+    let field = |header: &Header| json!({"name": header.name, "value": value_text(&header.value)});
     headers.iter().map(field).collect()
+}
+
+/// Returns a field value as text. One that is not in UTF-8 has a character for each byte.
+fn value_text(value: &[u8]) -> String {
+    let latin1 = || value.iter().map(|&byte| char::from(byte)).collect();
+    std::str::from_utf8(value).map_or_else(|_| latin1(), str::to_owned)
 }

@@ -13,10 +13,10 @@ use bytes::Bytes;
 use flate2::read::GzDecoder;
 use serde_json::value::RawValue;
 
-use super::har_body::{BodyReader, Form};
+use super::har_body::{BodyReader, Form, encode_latin1};
 use super::har_charset::declare_utf8;
 use super::har_handshakes::HarHandshakes;
-use super::har_log::{Entry, Request, Response};
+use super::har_log::{Entry, Request, Response, initiator_url};
 use super::har_posted::Posted;
 use super::json::{self, Elements, Member};
 use super::json_loose::{Fields, Leaf, Maybe};
@@ -253,6 +253,9 @@ impl<'a> Reading<'a> {
                 "it is no HAR, which has one `log` with one list of `entries`; export it as a HAR \
                  with bodies",
             ),
+            _ if std::str::from_utf8(json).is_err() => {
+                Refusal::with_remedy("it is not in UTF-8, as a HAR is; save it in UTF-8")
+            }
             _ => format!("it is no sound JSON{place}: {error}").into(),
         }
     }
@@ -266,13 +269,13 @@ impl<'a> Reading<'a> {
         exchange.address = address.and_then(|text| parse_address(text.trim()));
         let started = entry.started_date_time.text();
         exchange.recorded_at_unix_ms = started.and_then(|text| timestamp::parse_with_offset(&text));
-        let initiator = entry.initiator.0.and_then(|initiator| initiator.url.text());
+        let initiator = initiator_url(entry.initiator);
         let initiator = initiator.and_then(|url| url.parse::<Url>().ok());
         exchange.initiator = initiator.map(|url| url.to_string());
         if let Some(timings) = &entry.timings.0 {
             let wait = timings.wait.number();
             exchange.time_to_first_byte_ms = wait.filter(|wait| *wait >= 0.0 && wait.is_finite());
-            self.handshakes.add(&exchange, timings);
+            self.handshakes.add(&exchange, timings, entry.time);
         }
         Ok(exchange)
     }
@@ -293,7 +296,9 @@ impl<'a> Reading<'a> {
             method: normalise_method(request.method.text().ok_or("its request has no method")?),
             request_headers,
             request_body: posted.bytes.into(),
-            protocol: protocol(&request.http_version.text().unwrap_or_default()).to_owned(),
+            protocol: protocol(request.http_version)
+                .unwrap_or("http/1.1")
+                .to_owned(),
             ..blank(url)
         })
     }
@@ -309,9 +314,8 @@ impl<'a> Reading<'a> {
         exchange.status = status.ok_or_else(odd_status)?;
         let status_text = response.status_text.word().unwrap_or_default();
         exchange.reason = status_text.trim().replace(['\r', '\n'], " ");
-        let version = response.http_version.text().unwrap_or_default();
-        if !version.trim().is_empty() {
-            exchange.protocol = protocol(&version).to_owned();
+        if let Some(protocol) = protocol(response.http_version) {
+            exchange.protocol = protocol.to_owned();
         }
         if let Some(error) = response.error.text().filter(|error| !error.is_empty()) {
             return Err(format!("the browser has no whole answer: {error:.100}"));
@@ -337,7 +341,7 @@ impl<'a> Reading<'a> {
         if LEADING_ON.contains(&exchange.status) && header::find(&headers, "location").is_none() {
             let target = response.redirect_url.text().unwrap_or_default();
             if !target.trim().is_empty() {
-                headers.push(Header::new("Location", target.trim().to_owned()));
+                headers.push(Header::new("Location", value_bytes(&target)));
                 self.altered.targets += 1;
             }
         }
@@ -429,7 +433,7 @@ fn convert_fields(fields: &Fields<'_>) -> Result<Vec<Header>, String> {
         headers.extend(
             lines
                 .take(room)
-                .map(|line| Header::new(name, line.trim().to_owned())),
+                .map(|line| Header::new(name, value_bytes(line))),
         );
         if value.is_empty() {
             headers.push(Header::new(name, ""));
@@ -441,8 +445,18 @@ fn convert_fields(fields: &Fields<'_>) -> Result<Vec<Header>, String> {
     Ok(headers)
 }
 
+/// Returns a field value's bytes. Chromium writes a character for each byte, so that UTF-8 is there
+/// as Latin-1 (RFC 9110, section 5.5).
+fn value_bytes(value: &str) -> Bytes {
+    let value = value.trim_matches([' ', '\t']);
+    let bytes = encode_latin1(value).filter(|bytes| std::str::from_utf8(bytes).is_ok());
+    bytes
+        .unwrap_or_else(|| value.to_owned().into_bytes())
+        .into()
+}
+
 /// Parses an address, in brackets or with a port as some writers have it.
-fn parse_address(text: &str) -> Option<IpAddr> {
+pub fn parse_address(text: &str) -> Option<IpAddr> {
     let alone = text.trim_matches(['[', ']']).parse().ok();
     alone.or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()))
 }
@@ -461,14 +475,14 @@ fn normalise_method(method: String) -> String {
     sent.map_or(method, |&sent| sent.to_owned())
 }
 
-/// Returns the protocol of a version as writers have it: Chromium named drafts of HTTP/3 `h3-29`
-/// and `http/2+quic/46`.
-fn protocol(version: &str) -> &'static str {
-    let version = version.trim().to_ascii_lowercase();
+/// Returns the protocol of a version as writers have it, `None` if it is not known: Chromium named
+/// drafts of HTTP/3 `h3-29` and `http/2+quic/46`.
+fn protocol(version: Leaf<'_>) -> Option<&'static str> {
+    let version = version.text()?.trim().to_ascii_lowercase();
     match version.as_str() {
-        draft if draft.starts_with("h3-") || draft.contains("quic/") => "h3",
-        "h2c" => "h2",
-        other => http1::parse_protocol(other).unwrap_or("http/1.1"),
+        draft if draft.starts_with("h3-") || draft.contains("quic/") => Some("h3"),
+        "h2c" => Some("h2"),
+        other => http1::parse_protocol(other),
     }
 }
 

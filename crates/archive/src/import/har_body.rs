@@ -14,7 +14,7 @@ pub const AS_SENT: &str = "as sent, content coding kept";
 
 /// Media types of texts, which a HAR holds in Unicode; so are `+xml`, `+json` and types with
 /// `charset=`.
-const TEXT_TYPES: [&str; 11] = [
+const TEXT_TYPES: [&str; 17] = [
     "application/ecmascript",
     "application/graphql",
     "application/javascript",
@@ -22,9 +22,15 @@ const TEXT_TYPES: [&str; 11] = [
     "application/manifest",
     "application/rtf",
     "application/sql",
+    "application/toml",
+    "application/vnd.apple.mpegurl",
     "application/x-javascript",
+    "application/x-mpegurl",
+    "application/x-ndjson",
     "application/x-www-form-urlencoded",
+    "application/x-yaml",
     "application/xml",
+    "application/yaml",
     "text/",
 ];
 /// Magic numbers of files that are not text; MP4 and related formats have theirs after four bytes.
@@ -360,7 +366,7 @@ fn is_file(begin: &[u8]) -> bool {
 }
 
 /// Converts each character to a byte, or returns `None` if one is above U+00FF.
-fn encode_latin1(text: &str) -> Option<Vec<u8>> {
+pub fn encode_latin1(text: &str) -> Option<Vec<u8>> {
     text.chars()
         .map(|letter| u8::try_from(letter).ok())
         .collect()

@@ -64,6 +64,11 @@ impl<'a> Leaf<'a> {
         serde_json::from_str(self.0).ok()
     }
 
+    /// Returns the value as `T`, or `None` if it is none.
+    pub fn read<T: Deserialize<'a>>(self) -> Option<T> {
+        serde_json::from_str(self.0).ok()
+    }
+
     /// Returns the value as written, shortened, for messages.
     pub fn to_message(self) -> String {
         let shown = self.text().unwrap_or_else(|| self.0.to_owned());

@@ -7,7 +7,7 @@
 //! lines, and a body begins with the empty line before it.
 
 use std::fs::Metadata;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
@@ -53,10 +53,28 @@ pub fn import(folder: &Path, _: Bytes, imported: &mut Imported) -> Result<(), Re
     files.sort_unstable();
     let mut budget = ReadBudget::for_file(folder_bytes);
     let first = imported.exchanges.len();
+    let mut broken = Vec::new();
     for file in &files {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let content = map_file(file).map_err(|error| error.to_string())?;
-        take(&content, imported, &mut budget, &format!("{name}: "))?;
+        if let Err(reason) = take(&content, imported, &mut budget, &format!("{name}: "))? {
+            broken.push(reason);
+        }
+    }
+    // A file is one exchange, or lies beside them; if all are broken, the folder is another tool's.
+    if broken.len() == files.len()
+        && let Some(reason) = broken.first()
+    {
+        let is_har = |file: &PathBuf| file.extension().is_some_and(|ending| ending == "har");
+        return Err(match files.iter().any(is_har) {
+            true => Refusal::with_remedy(
+                "it holds HARs, and a folder is read as a Mahimahi recording; give the files",
+            ),
+            false => reason.clone().into(),
+        });
+    }
+    for reason in broken {
+        imported.leave_out(reason);
     }
     imported.exchanges[first..].sort_by_key(|exchange| {
         let date = exchange.response_header("date");
@@ -68,26 +86,25 @@ pub fn import(folder: &Path, _: Bytes, imported: &mut Imported) -> Result<(), Re
 /// Imports one file of a folder.
 pub fn import_file(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), Refusal> {
     let mut budget = ReadBudget::for_file(content.len() as u64);
-    take(&content, imported, &mut budget, "")
+    take(&content, imported, &mut budget, "")?.map_err(Refusal::from)
 }
 
-/// Imports one file's exchange; `place` is the prefix of messages about it.
+/// Imports one file's exchange; `place` is the prefix of messages about it. The inner error states
+/// why the file is none.
 fn take(
     content: &Bytes,
     imported: &mut Imported,
     budget: &mut ReadBudget,
     place: &str,
-) -> Result<(), Refusal> {
+) -> Result<Result<(), String>, Refusal> {
     match exchange(content, budget) {
         Ok(exchange) => imported
             .push(exchange, budget)
-            .map_err(|refusal| refusal.at(place.trim_end_matches(": "))),
-        Err(Problem::Unusable(reason)) => {
-            imported.leave_out(format!("{place}{reason}"));
-            Ok(())
-        }
-        Err(Problem::Broken(reason)) => Err(format!("{place}{reason}").into()),
+            .map_err(|refusal| refusal.at(place.trim_end_matches(": ")))?,
+        Err(Problem::Unusable(reason)) => imported.leave_out(format!("{place}{reason}")),
+        Err(Problem::Broken(reason)) => return Ok(Err(format!("{place}{reason}"))),
     }
+    Ok(Ok(()))
 }
 
 enum Problem {
@@ -129,6 +146,12 @@ fn exchange(content: &Bytes, budget: &mut ReadBudget) -> Result<crate::Exchange,
     let (method, target) = (words.next().unwrap_or(""), words.next().unwrap_or("/"));
     let host = crate::exchange::header::find(&request.headers, "host").unwrap_or("");
     let unusable = |reason: String| Problem::Unusable(reason);
+    if host.trim().is_empty() && !target.starts_with("http") {
+        // Its path would be taken for the host.
+        return Err(unusable(format!(
+            "its request for `{target:.100}` names no host"
+        )));
+    }
     let url: Url = match target.starts_with("http") {
         true => target.parse(),
         false => format!("{scheme}://{host}{target}").parse(),

@@ -10,9 +10,10 @@ use super::tnetstring::{self, Value};
 use super::{Imported, blank};
 use crate::budget::ReadBudget;
 use crate::exchange::Exchange;
-use crate::exchange::header::Header;
+use crate::exchange::header::{self, Header};
 use crate::limits::{HEAD_FIELDS_MAX, URL_BYTES_MAX};
 use crate::url::Url;
+use crate::whole::parse_declared_length;
 
 /// Imports a file.
 pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), Refusal> {
@@ -28,9 +29,16 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), R
             continue;
         }
         match exchange(flow) {
-            Ok(exchange) => imported
-                .push(exchange, &mut budget)
-                .map_err(|refusal| refusal.at(format!("the flow at byte {start}")))?,
+            Ok(exchange) => {
+                if lacks_body(flow, &exchange) {
+                    let url = exchange.url.to_string();
+                    let reason = "its request's body was streamed, not recorded, and is empty";
+                    imported.alter(format!("{url:.300}: {reason}"));
+                }
+                imported
+                    .push(exchange, &mut budget)
+                    .map_err(|refusal| refusal.at(format!("the flow at byte {start}")))?;
+            }
             Err(reason) => {
                 let url = flow.get("request").and_then(|request| url(&request).ok());
                 let of_url = url.map_or_else(String::new, |url| format!(" ({url})"));
@@ -47,6 +55,16 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), R
     Ok(())
 }
 
+/// Returns whether a request had a body that the flow does not have.
+fn lacks_body(flow: &Value, exchange: &Exchange) -> bool {
+    let request = flow.get("request");
+    let content = request.and_then(|request| request.get("content"));
+    let length = parse_declared_length(&exchange.request_headers);
+    let is_chunked = header::find(&exchange.request_headers, "transfer-encoding").is_some();
+    let has_none = content.is_none_or(|content| content.is_null_or_truth());
+    has_none && (is_chunked || length.is_some_and(|bytes| bytes > 0))
+}
+
 fn exchange(flow: &Value) -> Result<Exchange, String> {
     let request = &flow.get("request").ok_or("it has no request")?;
     let response = flow.get("response");
@@ -58,7 +76,9 @@ fn exchange(flow: &Value) -> Result<Exchange, String> {
     let first = number(response, "timestamp_start");
     let waited = first.zip(ended).map(|(first, ended)| (first - ended) * 1e3);
     let status = number(response, "status_code");
-    let server = flow.get("server_conn");
+    // Behind another proxy, the address is the proxy's.
+    let is_direct = |server: &Value| server.get("via").is_none_or(|via| via.is_null_or_truth());
+    let server = flow.get("server_conn").filter(is_direct);
     let server = server.as_ref();
     let peer = |name| server?.get(name)?.list().next()?.text()?.parse().ok();
     let content = |part: &Value| part.get("content")?.bytes().cloned();
@@ -95,8 +115,12 @@ fn exchange(flow: &Value) -> Result<Exchange, String> {
 /// Returns the requested URL; a flow has IPv6 addresses without brackets.
 fn url(request: &Value) -> Result<Url, String> {
     let (scheme, path) = (text(request, "scheme")?, text(request, "path")?);
+    if !path.is_empty() && !path.starts_with('/') {
+        // It would be taken for a part of the host; that of `OPTIONS *` is the only one of its kind.
+        return Err(format!("its path `{path:.100}` does not begin with `/`"));
+    }
     let headers = fields(request)?;
-    let authority = match crate::exchange::header::find(&headers, "host") {
+    let authority = match header::find(&headers, "host") {
         Some(host) => host.to_owned(),
         None => text(request, "authority").unwrap_or_default(),
     };

@@ -35,6 +35,7 @@ use crate::warc::gzip;
 use crate::whole;
 use crate::writer::{SiteMetadata, check_writable};
 
+pub(crate) use har::parse_address;
 use refusal::Refusal;
 
 /// The most sentences about exchanges that are left out; more would add no information.
@@ -138,8 +139,14 @@ fn detect_format(path: &Path) -> Result<(Option<&'static str>, Importer, Bytes),
         _ if content.starts_with(gzip::MAGIC) => Some((Some("wpr"), wpr::import)),
         _ => None,
     };
-    let reason = "it is no HAR, mitmproxy flow file, Web Page Replay archive, Mahimahi folder, \
-                  WARC or WACZ file; give one of these";
+    let reason = match &content[..] {
+        [] => "it is empty; record or export it again",
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => "it is compressed with zstd; run `unzstd` on it",
+        _ => {
+            "it is no HAR, mitmproxy flow file, Web Page Replay archive, Mahimahi folder, WARC or \
+             WACZ file; give one of these"
+        }
+    };
     known
         .map(|(name, importer)| (name, importer, content))
         .ok_or_else(|| Error::Import {

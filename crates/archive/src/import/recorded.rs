@@ -10,14 +10,17 @@ use super::Imported;
 use super::refusal::Refusal;
 use crate::budget::ReadBudget;
 use crate::provenance::Provenance;
-use crate::site::Site;
+use crate::site::{Site, is_arc};
 use crate::warc::gzip;
 
 const WARC_MAGIC: &[u8] = b"WARC/";
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 
-/// Whether the file is in a format that [`Site`] opens.
+/// Whether the file is in a format that [`Site`] opens, or in ARC, for which it has the remedy.
 pub fn is_recording(content: &[u8]) -> bool {
+    if is_arc(content) {
+        return true;
+    }
     if !content.starts_with(gzip::MAGIC) {
         return content.starts_with(WARC_MAGIC) || content.starts_with(ZIP_MAGIC);
     }

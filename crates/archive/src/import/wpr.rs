@@ -74,7 +74,14 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), R
         serde_json::error::Category::Data => error.to_string(),
         _ => format!("it is no sound JSON: {error}"),
     };
-    let archive: Maybe<Archive<'_>> = serde_json::from_slice(&json).map_err(unsound)?;
+    let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&json);
+    if !json.trim_ascii_start().starts_with(b"{") {
+        return Err(Refusal::with_remedy(
+            "it is compressed, and holds neither a WARC nor a Web Page Replay archive; run `gunzip` \
+             on it and import what it holds",
+        ));
+    }
+    let archive: Maybe<Archive<'_>> = serde_json::from_slice(json).map_err(unsound)?;
     let reading = &RefCell::new(Reading {
         imported,
         budget,
@@ -96,7 +103,7 @@ pub fn import(_: &Path, content: Bytes, imported: &mut Imported) -> Result<(), R
         });
         OrOther::object(urls, move || reading.borrow_mut().note_other(&of_host))
     });
-    let read = json::read(&json, Member::new("Requests", hosts));
+    let read = json::read(json, Member::new("Requests", hosts));
     let refusal = reading.borrow_mut().refusal.take();
     read.map_err(|error| refusal.unwrap_or_else(|| unsound(error).into()))
 }

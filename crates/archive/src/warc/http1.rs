@@ -62,9 +62,12 @@ pub fn parse(block: &Bytes) -> Result<Message, Damage> {
 }
 
 /// Parses a response and its status line. Interim responses, which some writers store before the
-/// final one in the same block, are skipped.
+/// final one in the same block, are skipped; so are up to four bytes before it, as in Chromium.
 pub fn parse_response(block: &Bytes) -> Result<(Message, StatusLine), Damage> {
-    let mut message = parse(block)?;
+    const SKIPPED_BYTES_MAX: usize = 4;
+    let begin = (0..=SKIPPED_BYTES_MAX.min(block.len()))
+        .find(|&begin| begins_with_version(&block[begin..]));
+    let mut message = parse(&block.slice(begin.unwrap_or(0)..))?;
     let mut line = parse_status_line(&message.start_line)?;
     while line.status < 200 && begins_with_version(&message.raw_body) {
         message = parse(&message.raw_body)?;

@@ -11,6 +11,7 @@ use crate::error::{Damage, Error};
 use crate::exchange::header::Header;
 use crate::exchange::screenshot::{self, Screenshot};
 use crate::exchange::{Exchange, Note};
+use crate::import::parse_address;
 use crate::timestamp;
 use crate::url::Url;
 use crate::warc::http1;
@@ -41,6 +42,7 @@ pub struct Index {
     /// Positions in `exchanges` by the keys that a revisit refers to.
     by_record_id: HashMap<String, usize>,
     by_payload_digest: HashMap<String, usize>,
+    by_url_and_payload_digest: HashMap<(Url, String), usize>,
     by_url_and_date: HashMap<(Url, Option<i64>), usize>,
     /// Positions of responses whose records have no payload digest.
     without_digest: Vec<usize>,
@@ -258,15 +260,18 @@ impl Index {
             Ok(url) => url,
             Err(message) => return Ok(Some(message)),
         };
-        if record.field("WARC-Segment-Number").is_some() {
-            return Ok(Some(format!(
-                "{url}: it is in segments, which are not joined"
-            )));
-        }
-        if let Some(reason) = record.field("WARC-Truncated") {
-            return Ok(Some(format!("the recorder cut {url} off (`{reason}`)")));
-        }
         let mut exchange = new_exchange(record, url);
+        let is_in_segments = record.field("WARC-Segment-Number").is_some();
+        let truncated = record.field("WARC-Truncated");
+        if is_in_segments || truncated.is_some() {
+            // Its request must not become that of another response.
+            requests.join(located, &mut exchange, budget)?.ok();
+            let url = &exchange.url;
+            return Ok(Some(match truncated {
+                Some(reason) => format!("the recorder cut {url} off (`{reason}`)"),
+                None => format!("{url}: it is in segments, which are not joined"),
+            }));
+        }
         if record.kind() == "resource" {
             let content_type = record
                 .field("Content-Type")
@@ -279,7 +284,7 @@ impl Index {
             }
             exchange.body = record.block.clone();
         } else if let Err(reason) = fill_response(&mut exchange, record, budget)? {
-            requests.join(located, &mut exchange, budget)?.ok(); // nobody else's any more
+            requests.join(located, &mut exchange, budget)?.ok();
             return Ok(Some(self.leave_out(&exchange.url, &reason)));
         }
         if exchange.status < 200 {
@@ -316,6 +321,7 @@ impl Index {
         let mut exchange = new_exchange(record, url);
         let has_head = http1::begins_with_version(&record.block);
         if has_head && let Err(reason) = fill_response(&mut exchange, record, budget)? {
+            requests.join(located, &mut exchange, budget)?.ok();
             return Ok(Some(self.leave_out(&exchange.url, &reason)));
         }
         if let Err(reason) = requests.join(located, &mut exchange, budget)? {
@@ -364,7 +370,10 @@ impl Index {
         };
         let by_digest = || {
             let digest = digest::normalize(record.field("WARC-Payload-Digest")?);
-            self.by_payload_digest.get(&digest)
+            // Another URL may have had this body with another status and type.
+            let key = target_url(record).ok().map(|url| (url, digest.clone()));
+            let of_url = key.and_then(|key| self.by_url_and_payload_digest.get(&key));
+            of_url.or_else(|| self.by_payload_digest.get(&digest))
         };
         by_id.or_else(by_uri).or_else(by_digest).copied()
     }
@@ -414,6 +423,10 @@ impl Index {
             match record.field("WARC-Payload-Digest") {
                 Some(recorded) => {
                     let digest = digest::normalize(recorded);
+                    let of_url = (exchange.url.clone(), digest.clone());
+                    self.by_url_and_payload_digest
+                        .entry(of_url)
+                        .or_insert(index);
                     self.by_payload_digest.entry(digest).or_insert(index);
                 }
                 None => self.without_digest.push(index),
@@ -468,7 +481,10 @@ fn target_url(record: &Record) -> Result<Url, String> {
 fn new_exchange(record: &Record, url: Url) -> Exchange {
     let fields = record.fields.iter();
     let fields = fields.filter(|field| field.is("WARC-Protocol"));
-    let mut protocols = fields.filter_map(Header::text);
+    // A field may name several: StormCrawler writes `h2,TLSv1.3`.
+    let mut protocols = fields
+        .filter_map(Header::text)
+        .flat_map(|value| value.split(','));
     Exchange {
         index: 0,
         method: "GET".to_owned(),
@@ -479,9 +495,7 @@ fn new_exchange(record: &Record, url: Url) -> Exchange {
         reason: String::new(),
         response_headers: Vec::new(),
         body: Bytes::new(),
-        address: record
-            .field("WARC-IP-Address")
-            .and_then(|address| address.parse().ok()),
+        address: record.field("WARC-IP-Address").and_then(parse_address),
         protocol: protocols
             .find_map(|name| http1::parse_protocol(name.trim()))
             .unwrap_or_default()

@@ -1,4 +1,5 @@
-//! WARC records (ISO 28500:2017, WARC 1.0 and 1.1), parsed from bytes.
+//! WARC records (ISO 28500:2017, WARC 1.0 and 1.1, and their drafts 0.17 and 0.18), parsed from
+//! bytes.
 
 use bytes::{Bytes, BytesMut};
 
@@ -41,10 +42,11 @@ impl Record {
 
 /// Parses the record at the beginning of `input`; returns it and its length.
 pub fn parse(input: &Bytes) -> Result<(Record, usize), Damage> {
-    const VERSION_BYTES_MAX: usize = 10; // `WARC/1.1` with its line end
+    const VERSION_BYTES_MAX: usize = 11; // `WARC/0.18` with its line end
+    const VERSIONS: [&[u8]; 4] = [b"WARC/1.0", b"WARC/1.1", b"WARC/0.17", b"WARC/0.18"];
     let first_bytes = &input[..input.len().min(VERSION_BYTES_MAX)];
     let version_end = line_end(first_bytes, 0).ok_or(Damage::NoVersion)?;
-    if !matches!(trim_line(&input[..version_end]), b"WARC/1.0" | b"WARC/1.1") {
+    if !VERSIONS.contains(&trim_line(&input[..version_end])) {
         return Err(Damage::NoVersion);
     }
     let (fields, head_bytes) =
@@ -247,7 +249,7 @@ mod tests {
                 record("no colon\r\nContent-Length: 3\r\n", "abc", "\r\n\r\n"),
                 "no colon",
             ),
-            (Bytes::from_static(b"WARC/0.9\r\n\r\n"), "WARC/1.0"),
+            (Bytes::from_static(b"WARC/0.9\r\n\r\n"), "WARC/1.1"),
         ];
         for (input, expected) in cases {
             let message = parse(&input).unwrap_err().to_string();

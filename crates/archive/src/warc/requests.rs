@@ -1,6 +1,6 @@
 //! Joins the recorded requests of a file with their responses.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bytes::Bytes;
 
@@ -21,7 +21,8 @@ pub struct Requests {
     /// Positions in `requests` by the request's own id and the ids of its concurrent records.
     by_id: HashMap<String, usize>,
     by_concurrent_id: HashMap<String, usize>,
-    /// Positions by target URI and record number; joined ones are removed when next met.
+    /// Positions of the requests that no id links with a response, by target URI and record number;
+    /// joined ones are removed when next met.
     by_uri: HashMap<String, BTreeMap<u64, usize>>,
     metadata: Vec<Metadata>,
     /// Positions in `metadata` by the ids of concurrent records.
@@ -63,10 +64,11 @@ impl Requests {
         budget: &mut ReadBudget,
     ) -> Result<Self, Error> {
         let mut requests = Requests::default();
+        let linked = find_linked(records);
         for located in records {
             let damaged = |reason| file.damage_error(located.number, located.offset, reason);
             match located.record.kind() {
-                "request" => requests.add(located, budget).map_err(damaged)?,
+                "request" => requests.add(located, &linked, budget).map_err(damaged)?,
                 "metadata" => requests.add_metadata(&located.record),
                 _ => {}
             }
@@ -74,7 +76,13 @@ impl Requests {
         Ok(requests)
     }
 
-    fn add(&mut self, located: &Located, budget: &mut ReadBudget) -> Result<(), Damage> {
+    /// Adds a request; `linked` are the ids of responses and of what they are concurrent to.
+    fn add(
+        &mut self,
+        located: &Located,
+        linked: &HashSet<&str>,
+        budget: &mut ReadBudget,
+    ) -> Result<(), Damage> {
         let record = &located.record;
         let Some(uri) = record.uri_field("WARC-Target-URI") else {
             return Ok(());
@@ -88,16 +96,18 @@ impl Requests {
         };
         let position = self.requests.len();
         self.requests.push(Some(request));
-        if let Some(id) = record.uri_field("WARC-Record-ID") {
+        let id = record.uri_field("WARC-Record-ID");
+        if let Some(id) = id {
             self.by_id.insert(id.to_owned(), position);
         }
         for id in concurrent_ids(record) {
-            self.by_concurrent_id.insert(id, position);
+            self.by_concurrent_id.insert(id.to_owned(), position);
         }
-        self.by_uri
-            .entry(uri.to_owned())
-            .or_default()
-            .insert(located.number, position);
+        let mut ids = id.into_iter().chain(concurrent_ids(record));
+        if !ids.any(|id| linked.contains(id)) {
+            let of_uri = self.by_uri.entry(uri.to_owned()).or_default();
+            of_uri.insert(located.number, position);
+        }
         Ok(())
     }
 
@@ -117,14 +127,15 @@ impl Requests {
             }
         }
         for id in concurrent_ids(record) {
-            self.metadata_by_id.insert(id, self.metadata.len());
+            self.metadata_by_id
+                .insert(id.to_owned(), self.metadata.len());
         }
         self.metadata.push(found);
     }
 
     /// Moves the request of the response `located` into `exchange`: the one that is linked to it by
-    /// id, else the nearest remaining one with the same target URI. The inner error states why it
-    /// cannot be parsed, so that the request is unknown.
+    /// id, else the nearest remaining one with the same target URI that is linked to none. The inner
+    /// error states why it cannot be parsed, so that the request is unknown.
     pub fn join(
         &mut self,
         located: &Located,
@@ -140,7 +151,7 @@ impl Requests {
             exchange.time_to_first_byte_ms = metadata.time_to_first_byte_ms;
             exchange.initiator.clone_from(&metadata.initiator);
         }
-        let named = || concurrent_ids(record).find_map(|id| self.by_id.get(&id).copied());
+        let named = || concurrent_ids(record).find_map(|id| self.by_id.get(id).copied());
         let by_id = self.by_concurrent_id.get(id).copied().or_else(named);
         let by_id = by_id.filter(|&position| self.requests[position].is_some());
         let position = by_id.or_else(|| self.take_nearest(located));
@@ -177,12 +188,26 @@ impl Requests {
     }
 }
 
-fn concurrent_ids(record: &Record) -> impl Iterator<Item = String> {
+/// Returns the ids of all responses, and of the records that they are concurrent to: a request with
+/// one of them is the one of that response, and no other's.
+fn find_linked(records: &[Located]) -> HashSet<&str> {
+    let records = records.iter().map(|located| &located.record);
+    let responses =
+        records.filter(|record| matches!(record.kind(), "response" | "resource" | "revisit"));
+    responses
+        .flat_map(|record| {
+            let own = record.uri_field("WARC-Record-ID");
+            own.into_iter().chain(concurrent_ids(record))
+        })
+        .collect()
+}
+
+fn concurrent_ids(record: &Record) -> impl Iterator<Item = &str> {
     let fields = record
         .fields
         .iter()
         .filter(|field| field.is("WARC-Concurrent-To"));
     fields
         .filter_map(Header::text)
-        .map(|id| id.trim_matches(['<', '>']).to_owned())
+        .map(|id| id.trim_matches(['<', '>']))
 }

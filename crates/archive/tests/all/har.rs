@@ -165,6 +165,54 @@ fn connect_times_without_tls_give_no_round_trips_over_tls() {
 }
 
 #[test]
+fn connect_times_beside_those_of_tls_are_known_by_the_sum() {
+    let entry = |timings: &str, time: u32| {
+        let entry = timed_entry("https://a.test/", "h2", timings);
+        entry.replacen('{', &format!(r#"{{"time": {time}, "#), 1)
+    };
+    let timings = r#"{"blocked": -1, "connect": 31, "ssl": 29, "send": 0, "wait": 30}"#;
+    assert_eq!(round_trips(&[entry(timings, 90)]), []);
+    for time in [61, 75] {
+        let found = round_trips(&[entry(timings, time)]);
+        assert_eq!(found, [("a.test".to_owned(), 2.0, 1)], "{time}");
+    }
+}
+
+#[test]
+fn field_values_are_the_bytes_that_were_sent() {
+    for (written, sent) in [
+        ("/caf\u{c3}\u{a9}", "/café".as_bytes()),
+        ("/voil\u{c3}\u{a0}", "/voilà".as_bytes()),
+        ("/café", "/café".as_bytes()),
+        ("/日本", "/日本".as_bytes()),
+    ] {
+        let field = format!(r#"[{{"name": "Location", "value": " {written}"}}]"#);
+        let imported = har(&[entry("a", 302, &field, "{}")]);
+        let location = &imported.exchanges[0].response_headers[0];
+        assert_eq!(&location.value[..], sent, "{written}");
+    }
+}
+
+#[test]
+fn an_initiator_is_read_as_writers_have_it() {
+    const SCRIPT: &str = "https://a.test/a.js";
+    for initiator in [
+        r#"{"type": "parser", "url": "https://a.test/a.js"}"#,
+        r#""https://a.test/a.js""#,
+        r#"{"type": "script", "stack": {"callFrames": [
+            {"url": ""}, 5, {"url": "https://a.test/a.js"}, {"url": "https://a.test/b.js"}]}}"#,
+    ] {
+        let entry = entry("b.json", 200, "[]", r#"{"text": "a"}"#);
+        let entry = entry.replacen('{', &format!(r#"{{"_initiator": {initiator}, "#), 1);
+        let exchange = &har(&[entry]).exchanges[0];
+        assert_eq!(exchange.initiator.as_deref(), Some(SCRIPT), "{initiator}");
+    }
+    let other = entry("b.json", 200, "[]", r#"{"text": "a"}"#);
+    let other = other.replacen('{', r#"{"_initiator": {"stack": {"callFrames": {}}}, "#, 1);
+    assert_eq!(har(&[other]).exchanges[0].initiator, None);
+}
+
+#[test]
 fn a_har_whose_page_is_not_in_it_is_refused() {
     let har = |content: &str| {
         let entry = |path: &str, kind: &str, content: &str| {

@@ -237,6 +237,20 @@ fn other_formats_are_refused_by_name() {
             big.clone(),
             "it is in UTF-16, and a HAR is in UTF-8; save it",
         ),
+        (Vec::new(), "it is empty; record or export it again"),
+        (b"\x28\xb5\x2f\xfdx".to_vec(), "run `unzstd` on it"),
+        (
+            b"{\"log\": \"caf\xe9\"}".to_vec(),
+            "it is not in UTF-8, as a HAR is; save it in UTF-8",
+        ),
+        (
+            gzip(b"plain text"),
+            "neither a WARC nor a Web Page Replay archive; run `gunzip` on it",
+        ),
+        (
+            gzip(b"filedesc://a.arc 0.0.0.0"),
+            "`warcio recompress FILE.arc.gz FILE.warc.gz`",
+        ),
         ([&b"\xff\xfe"[..], &little].concat(), "it is in UTF-16"),
         ([&b"\xfe\xff"[..], &big].concat(), "it is in UTF-16"),
     ] {

@@ -139,7 +139,7 @@ fn containers_that_lie_are_refused() {
     let sound = [package, ("archive/x.warc", &warc[..])];
     assert_eq!(wacz(&sound).unwrap().exchanges().len(), 1);
     for (entries, expected) in [
-        (vec![sound[1]], "datapackage.json: it lacks"),
+        (vec![sound[1]], "which has a datapackage.json; unzip it"),
         (vec![package], "datapackage.json lists it"),
         (
             vec![sound[0], sound[1], ("archive/../../x.warc", &warc)],
@@ -269,6 +269,42 @@ fn members_of_a_package_that_are_of_another_kind_are_passed_over() {
 }
 
 #[test]
+fn a_package_is_read_as_writers_have_it() {
+    let warc = page("1", A);
+    for json in [
+        "\u{feff}{}",
+        r#"{"mainPageURL": "https://b.test/", "mainPageUrl": "https://a.test/"}"#,
+        r#"{"eyelevel": null, "mainPageUrl": "https://b.test/", "mainPageUrl": 5}"#,
+        r#"{"resources": [{"path": "./archive/x.warc"}]}"#,
+    ] {
+        let package = ("datapackage.json", json.as_bytes());
+        let site = wacz(&[package, ("archive/x.warc", &warc)]).unwrap();
+        assert_eq!(site.main_url().to_string(), A, "{json}");
+    }
+}
+
+#[test]
+fn archives_that_are_not_read_are_noted_and_what_macos_adds_is_not() {
+    let package = ("datapackage.json", &b"{}"[..]);
+    let warc = page("1", A);
+    let (other, stub) = ("archive/b.warc.zst", &b"\0\x05\x16\x07"[..]);
+    let site = wacz(&[
+        package,
+        ("archive/x.warc", &warc),
+        ("archive/._x.warc", stub),
+        ("__MACOSX/._x.wacz", stub),
+        ("archive/.DS_Store", stub),
+        (other, b"x"),
+    ]);
+    let site = site.unwrap();
+    let sentence =
+        "archive/b.warc.zst: only .warc and .warc.gz are read; recompress it with `gzip`";
+    assert_eq!(site.provenance().left_out, [sentence]);
+    let error = wacz(&[package, (other, b"x")]).unwrap_err().to_string();
+    assert!(error.contains(sentence), "{error}");
+}
+
+#[test]
 fn a_har_in_a_zip_file_is_named() {
     for (entries, expected) in [
         (
@@ -276,7 +312,10 @@ fn a_har_in_a_zip_file_is_named() {
             "(content: \"embed\")",
         ),
         (&[("a/x.HAR", b"{}")], "unzip it and import the .har file"),
-        (&[("x.har", b"{}"), ("a.warc", b"")], "every WACZ has one"),
+        (
+            &[("x.har", b"{}"), ("a.warc", b"")],
+            "import its WARC files",
+        ),
     ] {
         let error = wacz(entries).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");

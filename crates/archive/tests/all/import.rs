@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use eyelevel_archive::{
-    Exchange, Imported, Scheme, Site, export_har, export_mahimahi, import, secure, write_wacz,
+    Exchange, Imported, Provenance, Scheme, Site, export_har, export_mahimahi, import, secure,
+    write_wacz,
 };
 
 /// Returns the folder of Mahimahi recordings; prints a note and returns `None` if it is absent.
@@ -167,28 +168,31 @@ fn flows_of_mitmproxy_are_read() {
     let list = |parts: &[String]| format!("{}:{}]", parts.concat().len(), parts.concat());
     let map = |parts: &[String]| format!("{}:{}}}", parts.concat().len(), parts.concat());
     let header = list(&[list(&[bytes("Content-Type"), bytes("text/html")])]);
-    let request = map(&[
-        string("method"),
-        bytes("GET"),
-        string("scheme"),
-        bytes("https"),
-        string("host"),
-        string("a.test"),
-        string("port"),
-        "3:443#".into(),
-        string("path"),
-        bytes("/x?y"),
-        string("headers"),
-        list(&[]),
-        string("authority"),
-        bytes(""),
-        string("content"),
-        "0:~".into(),
-        string("timestamp_end"),
-        number("1000.5"),
-        string("timestamp_start"),
-        number("1000"),
-    ]);
+    let length = list(&[list(&[bytes("Content-Length"), bytes("3")])]);
+    let request = |path: &str, fields: &str| {
+        map(&[
+            string("method"),
+            bytes("GET"),
+            string("scheme"),
+            bytes("https"),
+            string("host"),
+            string("a.test"),
+            string("port"),
+            "3:443#".into(),
+            string("path"),
+            bytes(path),
+            string("headers"),
+            fields.to_owned(),
+            string("authority"),
+            bytes(""),
+            string("content"),
+            "0:~".into(),
+            string("timestamp_end"),
+            number("1000.5"),
+            string("timestamp_start"),
+            number("1000"),
+        ])
+    };
     let response = map(&[
         string("http_version"),
         bytes("HTTP/2.0"),
@@ -205,16 +209,23 @@ fn flows_of_mitmproxy_are_read() {
     ]);
     let peer = list(&[string("192.0.2.7"), "3:443#".into()]);
     let server = map(&[string("peername"), peer]);
-    let flow = map(&[
-        string("type"),
-        string("http"),
-        string("request"),
-        request,
-        string("response"),
-        response,
-        string("server_conn"),
-        server,
-    ]);
+    let flow = |path: &str, fields: &str| {
+        map(&[
+            string("type"),
+            string("http"),
+            string("request"),
+            request(path, fields),
+            string("response"),
+            response.clone(),
+            string("server_conn"),
+            server.clone(),
+        ])
+    };
+    let odd = [
+        flow("http://a.test/odd", &list(&[])),
+        flow("/posted", &length),
+    ];
+    let flow = flow("/x?y", &list(&[]));
     let file = Temporary::new("flows.mitm");
     std::fs::write(&file.0, &flow).unwrap();
     let imported = import(std::slice::from_ref(&file.0)).unwrap();
@@ -226,6 +237,16 @@ fn flows_of_mitmproxy_are_read() {
     assert_eq!(exchange.protocol, "h2");
     assert_eq!(exchange.time_to_first_byte_ms, Some(250.0));
     assert_eq!(exchange.address, Some("192.0.2.7".parse().unwrap()));
+    assert!(imported.provenance.altered.is_empty());
+    std::fs::write(&file.0, odd.concat()).unwrap();
+    let imported = import(std::slice::from_ref(&file.0)).unwrap();
+    let Provenance {
+        left_out, altered, ..
+    } = imported.provenance;
+    let expected = "its path `http://a.test/odd` does not begin with `/`";
+    assert!(left_out[0].ends_with(expected), "{left_out:?}");
+    let expected = "https://a.test/posted: its request's body was streamed, not recorded";
+    assert!(altered[0].starts_with(expected), "{altered:?}");
     std::fs::write(&file.0, &flow[..flow.len() - 9]).unwrap();
     let error = import(std::slice::from_ref(&file.0))
         .unwrap_err()

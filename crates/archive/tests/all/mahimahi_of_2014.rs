@@ -1,6 +1,6 @@
-//! Mahimahi's records of January 2014, whose layout differs from the current one.
+//! Mahimahi's records of January 2014, whose layout differs from the current one, and folders.
 
-use eyelevel_archive::{Format, Scheme, import_content};
+use eyelevel_archive::{Format, Scheme, import, import_content};
 
 /// Encodes a field of bytes, shorter than 16 kB, in the Protocol Buffers format.
 fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
@@ -67,4 +67,50 @@ fn mahimahis_layout_of_2014_is_read_as_todays() {
         1,
         "a line without a colon is none"
     );
+}
+
+#[test]
+fn a_request_that_names_no_host_is_left_out() {
+    let record = record_of_2014(&[80], "HTTP", &[], b"\r\nx");
+    let host = b"Host: a.test";
+    let at = record.windows(host.len()).position(|bytes| bytes == host);
+    let mut nameless = record;
+    nameless[at.unwrap()] = b'X';
+    let imported = import_content(Format::Mahimahi, nameless.into()).unwrap();
+    assert_eq!(imported.exchanges.len(), 0);
+    let expected = "its request for `/a?b` names no host";
+    assert_eq!(imported.provenance.left_out, [expected]);
+}
+
+#[test]
+fn a_file_that_is_no_exchange_is_left_out_of_its_folder() {
+    let name = format!("mahimahi-folder-{}", std::process::id());
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let record = record_of_2014(&[80], "HTTP", &[], b"\r\nx");
+    let import_folder = |files: &[(&str, &[u8])]| {
+        std::fs::create_dir(&folder).unwrap();
+        for (name, content) in files {
+            std::fs::write(folder.join(name), content).unwrap();
+        }
+        let imported = import(std::slice::from_ref(&folder));
+        std::fs::remove_dir_all(&folder).unwrap();
+        imported
+    };
+    let imported = import_folder(&[
+        ("README", b"no record"),
+        ("save.1", &record),
+        ("save.2", &record[..record.len() - 1]),
+    ]);
+    let imported = imported.unwrap();
+    assert_eq!(imported.exchanges.len(), 1);
+    let left_out = imported.provenance.left_out;
+    assert_eq!(left_out.len(), 2, "{left_out:?}");
+    assert!(left_out[0].starts_with("README: "), "{left_out:?}");
+    for (files, expected) in [
+        (&[("README", &b"no record"[..])][..], "README: "),
+        (&[("a.har", b"{}")], "it holds HARs"),
+    ] {
+        let error = import_folder(files).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
 }

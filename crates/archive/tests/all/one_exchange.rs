@@ -37,6 +37,7 @@ fn an_odd_status_line_is_read_as_a_browser_reads_it_or_leaves_its_exchange_out()
         ("HTTP/1.2 200 OK", "http/1.1"),
         ("HTTP/1.1  200 OK", "http/1.1"),
         ("HTTP 200 OK", "http/1.0"),
+        ("\r\n\r\nHTTP/1.1 200 OK", "http/1.1"),
     ] {
         let site = open_with(response("1", ODD, &[], &format!("{line}\r\n\r\nx")));
         assert_eq!(urls(&site), [PAGE, ODD], "{line}");

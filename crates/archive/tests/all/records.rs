@@ -92,6 +92,84 @@ fn protocol_and_address_come_from_the_record() {
 }
 
 #[test]
+fn an_address_and_a_protocol_are_read_as_writers_have_them() {
+    for address in ["[2001:db8::7]", "[2001:db8::7]:443", "2001:db8::7"] {
+        let address = format!("WARC-IP-Address: {address}");
+        let fields = [&address[..], "WARC-Protocol: h2,TLSv1.3"];
+        let site = open(&[response("1", A, &fields, OK)]).unwrap();
+        let exchange = &site.exchanges()[0];
+        assert_eq!(exchange.address, Some("2001:db8::7".parse().unwrap()));
+        assert_eq!(exchange.protocol, "h2");
+    }
+}
+
+#[test]
+fn drafts_of_the_format_are_read() {
+    for version in ["WARC/0.17", "WARC/0.18", "WARC/1.0"] {
+        let record = String::from_utf8(page("1", A)).unwrap();
+        let record = record.replace("WARC/1.1", version).into_bytes();
+        assert_eq!(open(&[record]).unwrap().main_url().to_string(), A);
+    }
+    let later = String::from_utf8(page("1", A)).unwrap();
+    let later = later.replace("WARC/1.1", "WARC/2.0").into_bytes();
+    let error = open(&[later]).unwrap_err().to_string();
+    assert!(error.contains("no line with the version"), "{error}");
+}
+
+/// Returns the methods of the site's exchanges.
+fn methods(records: &[Vec<u8>]) -> Vec<String> {
+    let site = open(records).unwrap();
+    let exchanges = site.exchanges().iter();
+    exchanges.map(|exchange| exchange.method.clone()).collect()
+}
+
+#[test]
+fn a_response_does_not_take_the_request_of_another() {
+    let post = "POST / HTTP/1.1\r\nHost: a.test\r\n\r\n";
+    let of_b = ["WARC-Concurrent-To: <urn:test:b>"];
+    let linked = request("q", A, &of_b, post);
+    let alone = page("a", A);
+    assert_eq!(
+        methods(&[alone.clone(), page("b", A), linked.clone()]),
+        ["GET", "POST"]
+    );
+    let of_q = ["WARC-Concurrent-To: <urn:test:q>"];
+    let answered = response("b", A, &of_q, OK);
+    let unlinked = request("q", A, &[], post);
+    assert_eq!(
+        methods(&[alone.clone(), answered, unlinked.clone()]),
+        ["GET", "POST"]
+    );
+    // Left out, with its request: by its id or, without ids, by its nearness.
+    let cut = ["WARC-Truncated: length"];
+    let in_segments = ["WARC-Segment-Number: 1"];
+    for fields in [cut, in_segments] {
+        let left_out = response("b", A, &fields, OK);
+        for request in [&linked, &unlinked] {
+            let records = [request.clone(), left_out.clone(), alone.clone()];
+            assert_eq!(methods(&records), ["GET"], "{fields:?}");
+        }
+    }
+    let target = format!("WARC-Target-URI: {A}");
+    let broken = record("revisit", "b", &[&target], b"HTTP/1.1 x\r\n\r\n");
+    assert_eq!(methods(&[unlinked, broken, alone]), ["GET"]);
+}
+
+#[test]
+fn a_revisit_without_a_head_is_of_its_own_url_if_several_have_the_body() {
+    let digest = ["WARC-Payload-Digest: sha1:X"];
+    let own = [digest[0], "WARC-Target-URI: https://a.test/odd"];
+    let site = open(&[
+        response("1", A, &digest, "HTTP/1.1 404 Not Found\r\n\r\n"),
+        response("2", "https://a.test/odd", &digest, OK),
+        record("revisit", "3", &own, b""),
+    ]);
+    let site = site.unwrap();
+    let statuses: Vec<u16> = site.exchanges().iter().map(|each| each.status).collect();
+    assert_eq!(statuses, [404, 200, 200]);
+}
+
+#[test]
 fn resources_become_responses() {
     let fields = [
         "WARC-Target-URI: <https://a.test/i.png>",

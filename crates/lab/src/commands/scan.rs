@@ -6,6 +6,7 @@ use crate::emit::emit_or_exit;
 use eyelevel_addresses::Prefix;
 use eyelevel_probe::{ScanSettings, Trust, scan};
 use serde::Deserialize;
+use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -28,6 +29,8 @@ struct ScanConfig {
     timeout_ms: u64,
     resolver: Option<SocketAddr>,
     excluded: Vec<Prefix>,
+    #[serde(default)]
+    excluded_names: HashSet<String>,
     public_only: bool,
     authority_file: Option<PathBuf>,
     vantage: Option<String>,
@@ -55,6 +58,7 @@ pub fn run() -> Result<i32, Error> {
         timeout: Duration::from_millis(config.timeout_ms),
         resolver: resolver_or_default(config.resolver),
         excluded: config.excluded,
+        excluded_names: config.excluded_names,
         public_only: config.public_only,
         vantage: config.vantage,
         user_agent: config.user_agent,

@@ -11,6 +11,7 @@ use crate::dns::Resolver;
 use crate::tls::Trust;
 use eyelevel_addresses::Prefix;
 use limits::{Addresses, Rate};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::Receiver;
@@ -41,6 +42,8 @@ pub struct ScanSettings {
     pub resolver: Resolver,
     /// Addresses that are never connected to.
     pub excluded: Vec<Prefix>,
+    /// Names with `www.` that are never tried in the place of the scanned ones.
+    pub excluded_names: HashSet<String>,
     /// Whether to connect to public addresses only.
     pub public_only: bool,
     /// The vantage point, recorded in every row.

@@ -13,10 +13,12 @@ pub(super) async fn scan_name(scan: Arc<Scan>, name: String) -> ScanRow {
     let first = scan_host(&scan, &name, name.clone()).await;
     let is_enough = first.tls13 == Some(true) || first.skipped.is_some();
     let can_have_www = !name.starts_with(WWW) && name.parse::<IpAddr>().is_err();
-    if is_enough || !scan.settings.www || !scan.settings.tls || !can_have_www {
+    let with_www = format!("{WWW}{name}");
+    let may_be_tried = can_have_www && !scan.settings.excluded_names.contains(&with_www);
+    if is_enough || !scan.settings.www || !scan.settings.tls || !may_be_tried {
         return first;
     }
-    let second = scan_host(&scan, &name, format!("{WWW}{name}")).await;
+    let second = scan_host(&scan, &name, with_www).await;
     let mut better = if second.rank() > first.rank() {
         second
     } else {

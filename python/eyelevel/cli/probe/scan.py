@@ -129,6 +129,7 @@ def scan(
         "timeout_ms": round(1000 * parse_duration_s(timeout, "--timeout")),
         "resolver": parse_resolver(resolver) if resolver else None,
         "excluded": list(excluded.ranges),
+        "excluded_names": excluded.list_www_names(),
         "public_only": not private,
         "authority_file": str(ca.resolve()) if ca else None,
         "vantage": vantage,
