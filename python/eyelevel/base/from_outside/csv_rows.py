@@ -100,9 +100,9 @@ def find_commented_heading(comment: str, cells: Sequence[str]) -> list[str]:
     return [] if any(map(is_written_number, found)) else [name.strip() for name in found]
 
 
-def find_comment_above(content: bytes) -> tuple[int, str]:
-    """Return the last comment above the first row, with its line number; (0, "") if none."""
-    number, found, start = 0, (0, ""), 0
+def find_comments_above(content: bytes) -> list[tuple[int, str]]:
+    """Return the comments above the first row, each with its line number, the last one first."""
+    number, found, start = 0, list[tuple[int, str]](), 0
     while start < len(content):
         end = content.find(b"\n", start)
         line = content[start : end if end >= 0 else len(content)].strip()
@@ -110,9 +110,9 @@ def find_comment_above(content: bytes) -> tuple[int, str]:
         if line and not line.startswith(b"#"):
             break
         if line:
-            found = number, line.decode("utf-8", "replace")
+            found.append((number, line.decode("utf-8", "replace")))
         start = end + 1 if end >= 0 else len(content)
-    return found
+    return found[::-1]
 
 
 def refuse_long_rows(table: Table, source: Source) -> None:

@@ -23,8 +23,8 @@ _TIMES_MS = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1e3),
 }
 _PREFIXES_MBIT = {"": 1e-6, "k": 1e-3, "m": 1.0, "g": 1e3}
-# The letter of bits must be lower case: `MBPS` is ambiguous.
-_RATE = re.compile(r"([kmg]?)(?:bits?(?:/s|/sec|/second|ps))|([kKmMgG]?)bps")
+# The letter of bits must be lower case: `MBPS` is ambiguous, and so is `mb/s`.
+_RATE = re.compile(r"([kmg]?)(?:bits?(?:/s|/sec|/second|ps))|([kKmMgG]?)bps|([MG])b/s(?:ec)?")
 _LIKE_A_RATE = re.compile(
     r"[kmgtp]?i?(?:bits?|bytes?|o|octets?|b|packets?|pkts?|p)(?:ps|/(?:s|sec|seconds?|ms|min|h))"
     r"|(?:[kmgt]i?|kilo|mega|giga)(?:bits?|bytes?|b)"
@@ -56,7 +56,7 @@ def _rate_mbit_s(unit: str) -> float | None:
     # With `bit` spelled out, case is not ambiguous.
     folded = unit.lower() if "bit" in unit.lower() else unit
     found = _RATE.fullmatch(folded)
-    return _PREFIXES_MBIT[(found[1] or found[2] or "").lower()] if found else None
+    return _PREFIXES_MBIT[(found[1] or found[2] or found[3] or "").lower()] if found else None
 
 
 def _share(unit: str) -> float | None:
@@ -151,10 +151,10 @@ def _unknown_unit(cell: str, quantities: Sequence[Quantity]) -> tuple[str, Quant
     return None
 
 
-def find_rate_unit(cell: str) -> str:
-    """Return the known unit of a rate with which a heading of another tool ends; "" if none."""
+def find_unit(cell: str, kind: Kind) -> str:
+    """Return the known unit of a kind with which a heading of another tool ends; "" if none."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cell)
-    units = (unit for _, unit, _ in _readings(words) if RATE.factor(unit) is not None)
+    units = (unit for _, unit, _ in _readings(words) if kind.factor(unit) is not None)
     return next(units, "")
 
 

@@ -19,7 +19,9 @@ _PIECE = 4 << 20
 _NEWLINE = 10
 _BLANK_LINE = re.compile(rb"\n[ \t]+(?:\n|\Z)")
 _REMEDY = "write a number in each row, or leave the row out"
-_DATE = re.compile(rb"\d{4}\D\d\d?\D\d|\d+:\d\d")
+_DATE = re.compile(
+    rb"\d{4}\D\d\d?\D\d|\d+:\d\d|\d\d?[./-](?:\d\d?|[A-Za-z]{3})[./-]\d\d(?:\d\d)?(?![\d.])"
+)
 _TIME_REMEDY = "write times as numbers, such as seconds since the first row"
 
 

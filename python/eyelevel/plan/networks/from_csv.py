@@ -23,7 +23,7 @@ from eyelevel.base.from_outside.headings import (
     SHARE,
     Column,
     Quantity,
-    find_rate_unit,
+    find_unit,
     rate_words,
     read_heading,
 )
@@ -120,7 +120,7 @@ def _columns(table: Table, source: Source) -> dict[str, Column]:
         if index not in used:
             known = ", ".join(quantity.name for quantity in _QUANTITIES)
             remedy = f"remove it, or name it one of {known}"
-            if unit := find_rate_unit(cell):
+            if unit := find_unit(cell, RATE):
                 remedy = f"remove it, or name it `down {unit}` or `up {unit}`"
             raise source.refusal(f"unknown column `{excerpt(cell)}`", line, remedy)
     for name in ("rtt_ms", "down_mbit_s"):

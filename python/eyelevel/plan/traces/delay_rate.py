@@ -20,8 +20,8 @@ from eyelevel.base.from_outside.cell_numbers import is_written_number, style_of
 from eyelevel.base.from_outside.csv_rows import (
     SEPARATORS,
     csv_cells,
-    find_comment_above,
     find_commented_heading,
+    find_comments_above,
     read_separator,
     separator_of,
     utf8_of,
@@ -32,6 +32,7 @@ from eyelevel.base.from_outside.headings import (
     TIME,
     Column,
     Quantity,
+    find_unit,
     rate_words,
     read_heading,
 )
@@ -57,6 +58,8 @@ _QUANTITIES = (
 )
 _GROUPS = re.compile(rb"[0-9](?:[ ']|\xc2\xa0|\xe2\x80[\x89\x99\xaf])[0-9]{3}")
 """Bytes that may separate thousands: spaces and apostrophes, in UTF-8."""
+_BLANKS = re.compile(rb"\xc2\xa0|\xe2\x80[\x89\xaf]")
+"""Blanks in UTF-8 that numpy does not skip beside a number."""
 _EXAMPLE = "time_s,rtt_ms,down_mbit_s,up_mbit_s"
 
 _SECOND_MS = 1000.0
@@ -126,6 +129,12 @@ def is_delay_rate(head: bytes, source: Source) -> bool:
     return "time" in rows.columns and len(rows.columns) > 1
 
 
+def names_time_or_rate(head: bytes, source: Source) -> bool:
+    """Return whether the heading of a file with this beginning has a time or a rate."""
+    rows = _rows(head, source)
+    return bool(rows.columns) or any(find_unit(cell, RATE) for cell in rows.cells)
+
+
 @dataclass(frozen=True)
 class _Rows:
     """A table's rows without its heading.
@@ -159,15 +168,30 @@ def _rows(content: bytes, source: Source) -> _Rows:
         head = first.decode("utf-8", "replace")
     cells = csv_cells(head, separator, line(skipped), source) if head else []
     if not cells or is_written_number(cells[0]):  # a heading does not begin with a number
-        number, comment = find_comment_above(plain)
-        heading = find_commented_heading(comment, cells)
-        columns = _columns_of(heading, str(number), source)
-        if len(columns) > 1 or ("time" in columns and columns["time"].scale != _SECOND_MS):
-            at = _line_after(number, line, skipped)
-            return _Rows(body, separator, at, heading, columns)
+        for number, comment in find_comments_above(plain):
+            heading = find_commented_heading(comment, cells)
+            columns = _columns_of(heading, str(number), source)
+            if len(columns) > 1 or ("time" in columns and columns["time"].scale != _SECOND_MS):
+                at = _line_after(number, line, skipped)
+                return _Rows(body, separator, at, heading, columns)
+            _refuse_lost_units(heading, comment, str(number), source)
         return _Rows(body, separator, lambda row: line(row + skipped), cells, None)
     columns = _columns_of(cells, str(line(skipped)), source)
     return _Rows(rest, separator, lambda row: line(row + skipped + 1), cells, columns)
+
+
+def _refuse_lost_units(heading: Sequence[str], comment: str, place: str, source: Source) -> None:
+    """Raise the source's error for units in a comment that is no heading, if they would be lost.
+
+    Rows without a heading are read as seconds and Mbit/s.
+    """
+    times, rates = (
+        [kind.factor(find_unit(name, kind)) for name in heading] for kind in (TIME, RATE)
+    )
+    is_usual = times in ([_SECOND_MS, None], [None, _SECOND_MS], [None, None])
+    if len(heading) == 2 and not (is_usual and rates in ([None, 1.0], [None, None])):
+        fault = f"`{excerpt(comment)[:40]}` has units, but not all names of columns are known"
+        raise source.refusal(fault, place, f"write it as `# {_EXAMPLE}`, or remove it")
 
 
 def _columns_of(heading: Sequence[str], place: str, source: Source) -> dict[str, Column]:
@@ -208,15 +232,15 @@ def parse_delay_rate(content: bytes, source: Source) -> DelayRate:
         raise source.refusal("no line with a time", heading, "write a row a time")
     first = next(_cells_of(rows, source))
     if len(first) < len(rows.cells) or any(first[len(rows.cells) :]):
-        raise source.refusal(
-            "not as many cells as the heading", str(line(0)), "write as many in each row"
-        )
+        fault = f"{len(first)} cells, and the heading has {len(rows.cells)}"
+        remedy = "write as many in each row, decimals with a point, and quote separators in names"
+        raise source.refusal(fault, str(line(0)), remedy)
     values = _values(rows, columns, source)
     at_ms = values.pop("time")
     steps = np.diff(at_ms)
-    _refuse(
-        np.append(False, ~(steps > 0)), "not later than the row before; sort them", line, source
-    )
+    fault = "the same time as the row before; keep one row of each time, or write finer times"
+    _refuse(np.append(False, steps == 0), fault, line, source)
+    _refuse(np.append(False, steps < 0), "earlier than the row before; sort them", line, source)
     _refuse(at_ms > MS_MAX, "a time beyond 30 days; name its unit", line, source)
     changed = np.arange(len(at_ms)) == _find_unit_change(steps)
     fault = "times are 1000 times as far apart from here on, as in another unit; write one unit"
@@ -231,7 +255,7 @@ def parse_delay_rate(content: bytes, source: Source) -> DelayRate:
         down_mbit_s=values.get("down"),
         up_mbit_s=values.get("up"),
         of_round_trips=rtt_ms is not None,
-        passed_over=tuple(cell for at, cell in enumerate(rows.cells) if at not in used),
+        passed_over=tuple(cell for at, cell in enumerate(rows.cells) if cell and at not in used),
     )
 
 
@@ -300,7 +324,7 @@ def _is_plain(rows: _Rows, wanted: Sequence[int], source: Source) -> bool:
     end = re.escape(sign)
     if sign != b"," and b"," in body:
         return False
-    if _GROUPS.search(body) or re.search(end + rb"[\t ]*(?:\n|\Z)", body):
+    if _GROUPS.search(body) or _BLANKS.search(body) or re.search(end + rb"[\t ]*(?:\n|\Z)", body):
         return False
     if b'"' in body and b'"' in re.sub(rb'"[^"\n' + end + rb']*"', b"", body):
         return False  # a separator is quoted

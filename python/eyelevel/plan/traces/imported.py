@@ -50,6 +50,7 @@ from eyelevel.plan.traces.delay_rate import (
     RATE_MBIT_S_MAX,
     DelayRate,
     is_delay_rate,
+    names_time_or_rate,
     parse_delay_rate,
 )
 from eyelevel.plan.traces.mahimahi import (
@@ -165,6 +166,9 @@ def form_of(name: str, content: bytes) -> str:
     if not head:
         fault = "no row in its first 64 kB" if content.strip() else "the file is empty"
         raise source.refusal(fault, "", f"known: {FORMS}")
+    text_of(begin.partition(head)[0] + head, source)
+    if names_time_or_rate(begin, source):
+        return SERIES  # its reader says which column is missing
     quoted = f"`{excerpt(head.decode('utf-8', 'replace'))[:40]}`"
     raise source.refusal(f"{quoted} begins no form that is known", "1", f"known: {FORMS}")
 

@@ -53,9 +53,9 @@ def parse_mahimahi(text: str, name: str) -> NDArray[np.int64]:
             fault = f"a blank beside `{excerpt(plain)[:40]}`"
             raise TraceError(f"{name}:{wrong + 1}: {fault}; remove it, each line is a whole number")
         quoted = f"`{excerpt(line)[:40]}`" if line else "an empty line"
+        remedy = "write one per line" if line else "remove it"
         raise TraceError(
-            f"{name}:{wrong + 1}: {quoted} is not a whole number of milliseconds; "
-            "write one per line"
+            f"{name}:{wrong + 1}: {quoted} is not a whole number of milliseconds; {remedy}"
         )
     if values[-1] == 0:
         raise TraceError(

@@ -49,6 +49,8 @@ def scales(*cells: str) -> dict[str, float]:
         ("bps", {"down": 1e-6}),
         ("throughput_Mbps", {"down": 1}),
         ("Mbit per s", {"down": 1}),
+        ("rate (Mb/s)", {"down": 1}),
+        ("up_Gb/s", {"up": 1e3}),
         ("Downlink (Gbit/s)", {"down": 1e3}),
         ("up-kbit-s", {"up": 1e-3}),
         ("rtt_min", {}),

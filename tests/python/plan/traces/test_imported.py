@@ -54,7 +54,7 @@ def test_names_become_words_of_a_stage():
 
 
 def test_rates_of_both_directions_and_half_of_each_round_trip():
-    (found,) = imported(b"t,up_mbps,sat,rtt_ms,down_kbps\n7,12,a,40,24000\n8,0,b,60,12000\n")
+    (found,) = imported(b"t,up_mbps,sat,rtt_ms,,down_kbps\n7,12,a,40,,24000\n8,0,b,60,1,12000\n")
     assert found.stages == {
         "down": "jitter recorded out/0.delays 1000ms, trace out/0.down.trace",
         "up": "trace out/0.up.trace, jitter recorded out/0.delays 1000ms",
@@ -66,7 +66,7 @@ def test_rates_of_both_directions_and_half_of_each_round_trip():
     assert mean_rate_bit_s(down) == 18_000_000 and mean_rate_bit_s(up) == 6_000_000
     assert up[-2] < 1000 and down[-1] == up[-1] == 2000
     assert (
-        "passed over: sat" in found.description and "half of each round trip" in found.description
+        "passed over: sat;" in found.description and "half of each round trip" in found.description
     )
 
 
@@ -98,25 +98,37 @@ def test_a_step_has_the_value_measured_just_at_its_middle():
         (b"\n# a\n", "f/0: no row in its first 64 kB; known: packet-delivery"),
         (b"{}\n", "f/0:1: `{}` begins no form"),
         (b"1,2,3\n", "f/0:1: `1,2,3` begins no form"),
-        (b"hours,mbps\n0,1\n", "f/0:1: `hours,mbps` begins no form"),
+        (b"hours,mbps\n0,1\n", "f/0:1: no column with a time in `hours,mbps`"),
         (b"1\n\xff\n", "f/0:2: not UTF-8"),
+        (b"# c\nh\xe9ures,mbps\n", "f/0:2: not UTF-8 (byte 0xe9); save the file as UTF-8"),
+        (b"time_s,rate\n0,1\n", "f/0:1: no column with a delay or a rate in `time_s,rate`"),
         (b"1\n2.5\n", "f/0:2: `2.5` is not a whole number"),
         (LIGHT, "f/0: a light recording without its saturated one"),
         (b"time_s,mbps\n", "f/0:1: no line with a time"),
-        (b"time_s,mbps\n0\n", "f/0:2: not as many cells as the heading"),
+        (b"time_s,mbps\n0\n", "f/0:2: 1 cells, and the heading has 2"),
         (b"time_s,mbps\n0,1\n1\n", "f/0:3: 1 cells, and the first row has 2"),
-        (b"time_s,mbps\n0,1,1\n", "f/0:2: not as many cells"),
+        (b"time_s,mbps\n0,1,1\n", "f/0:2: 3 cells, and the heading has 2"),
         (b"time_s,mbps\n0,1\n1,x\n", "f/0:3: `x` is not a number"),
         (b"time_s,mbps\n\n# c\n0,1\n1,\n", "f/0:5: `` is not a number"),
         (b"time_s,mbps\n0,nan\n", "f/0:2: `nan` is not a number"),
         (b"time_s\tmbps\n0\t1 2\n1\t\n", "f/0:2: `1 2` is not a number"),
         (b"time_s\tmbps\n0\t1,2,3\n1\t\n", "f/0:2: `1,2,3` is not a number"),
-        (b"time_s,mbps\n0,1\n0,1\n", "f/0:3: not later than the row before"),
+        (b"time_s,mbps\n0,1\n0,1\n", "f/0:3: the same time as the row before"),
+        (b"time_s,mbps\n1,1\n0,1\n", "f/0:3: earlier than the row before; sort them"),
+        (
+            b"time_s,mbps\n01.05.2024 10:00,1\n",
+            "f/0:2: `01.05.2024 10:00` is not a number; write times",
+        ),
+        (
+            b"time_s,mbps\n5/1/2024 10:00,1\n",
+            "f/0:2: `5/1/2024 10:00` is not a number; write times",
+        ),
+        (b"time_s,mbps\n0,10.0.10.1\n", "f/0:2: `10.0.10.1` is not a number; write a number"),
         (b"time_s,mbps\n0,1\n1e9,1\n", "f/0:3: a time beyond 30 days"),
         (b"time_s,mbps\n0,-1\n", "f/0:2: a rate of -1 Mbit/s; leave the row out"),
         (b"time_s,rtt_s\n0,1000\n", "f/0:2: a value outside of 0 to 60000 ms, one way"),
         (b"time_s,rtt_s,rtt_ms\n0,1,1\n", "f/0:1: columns `rtt_s` and `rtt_ms` for one thing"),
-        (b"mbps,time_s\n8,99999999999\n8,99999999999.000001\n", "f/0:3: not later"),
+        (b"mbps,time_s\n8,99999999999\n8,99999999999.000001\n", "f/0:3: the same time"),
         (b"time,mbps\n1693526400000,1\n1693526401000,1\n", "f/0:2: a time of 1693526400000, th"),
         (b"0,1\n1693526400000,1\n", "f/0:2: a time of 1693526400000, thousands of years"),
         (b"time_ms,mbps\n1693526400000000,1\n", "f/0:2: a time of 1693526400000000, thousands"),

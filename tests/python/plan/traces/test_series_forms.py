@@ -1,6 +1,7 @@
 """One series in the forms in which tools save it: the same numbers by each command, or refused."""
 
 import random
+import re
 from itertools import product
 
 import numpy as np
@@ -82,6 +83,7 @@ def test_info_and_convert_refuse_what_is_no_series_of_one_rate(content, said, tm
         (b"time_s,mbps\n0,10,\n1,20\n", [10, 20]),
         (b"time_s,mbps\n0,10\n1,20,\n", [10, 20]),
         (b"time_s,mbps\r0,10\r1,20\r", [10, 20]),
+        ("time_s,mbps\n0,\u00a010\n1\u202f,20\u2009\n".encode(), [10, 20]),
     ],
 )
 def test_a_series_has_the_numbers_of_users_tables(content, down_mbit_s):
@@ -94,7 +96,7 @@ def test_a_series_has_the_numbers_of_users_tables(content, down_mbit_s):
         (b"time_s;down_kbit_s\n0;10.500\n1;12.000\n", "f:2: `10.500` may be 10.500 or 10500; wri"),
         (b"time_s;down_kbps\n0;1.234\n1;1.300\n", "f:2: `1.234` may be 1.234 or 1234; write 1234"),
         (b'time_s,down_mbps\n0,"1,234"\n1,"1,300"\n', "f:2: `1,234` may be 1.234 or 1234; write"),
-        (b"time_s,down_mbps\n0,1,234\n", "f:2: not as many cells as the heading; write as many"),
+        (b"time_s,down_mbps\n0,1,234\n", "f:2: 3 cells, and the heading has 2; write as many in"),
         (b"time_s,down_mbps\n0,1\n1,2,3\n", "f:3: 3 cells, and the first row has 2"),
     ],
 )
@@ -163,7 +165,36 @@ def test_a_heading_in_a_comment_is_read_and_refused_as_one():
 @pytest.mark.parametrize(
     "comment",
     [
-        *("# time", "# the time", "# of a train, in seconds", "# 1 2", "#", "# time series"),
+        *("# ms kbit/s", "# epoch kbps", "# Time (s), Speed (kbit/s)", "# offset_ms, value"),
+        *("# time_s latency_ms", "# time_s latency_s", "# Mbit/s s", "# unit: ms"),
+        *("# made by us\n# ms kbit/s\n# of May", "# ms kbit/s\n\n#"),
+    ],
+)
+@pytest.mark.parametrize("separator", [",", " "])
+def test_units_in_a_comment_that_is_no_heading_are_not_lost(comment, separator):
+    content = f"{comment}\n0{separator}1000\n500{separator}2000\n".encode()
+    said = refused(lambda: imported("f", content))
+    assert re.match(r"f:[12]: `#.*` has units, but not all names of columns are known; ", said)
+
+
+@pytest.mark.parametrize("between", ["# of May\n", "\n#\n# a b\n"])
+def test_a_heading_in_a_comment_may_be_above_other_comments(between):
+    read = series(f"# time_ms kbit/s\n{between}0 1000\n500 2000\n".encode())
+    assert (read.at_ms.tolist(), read.down_mbit_s.tolist()) == ([0, 500, 1000], [1, 2])
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        *(
+            "# time",
+            "# seconds Mbit/s",
+            "# the time",
+            "# of a train, in seconds",
+            "# 1 2",
+            "#",
+            "# time series",
+        ),
         *("# time_ms\rkbps, x", "# time_ms" + 4096 * " " + "kbps"),
     ],
 )
