@@ -129,13 +129,15 @@ def read_opt_out(path: Path) -> OptOut:
 
 
 def _range_of(text: str) -> str:
-    """Return an address or range as a range; "" for anything else.
+    """Return an address or range as a range; "" for anything else, such as one with a zone.
 
     A range of IPv4 addresses that is mapped to IPv6 is one of IPv4.
     """
     try:
-        found = ipaddress.ip_network(text, strict=False)
+        found = ipaddress.ip_network(re.sub(r"^\[([^]%]*)\]", r"\1", text), strict=False)
     except ValueError:
+        return ""
+    if "%" in text:
         return ""
     mapped = getattr(found.network_address, "ipv4_mapped", None)
     bits = found.prefixlen - _MAPPED_BITS

@@ -70,7 +70,8 @@ def lines_of(path: Path | str, source: Source, line_bytes_max: int) -> Iterator[
                 number += 1
                 read += len(line)
                 if len(line) > line_bytes_max:
-                    raise source.refusal(f"a line over {line_bytes_max:,} bytes", str(number))
+                    fault = f"a line over {line_bytes_max:,} bytes"
+                    raise source.refusal(fault, str(number), "correct the line, or drop it")
                 if read > source.limit.bytes_max or number > (source.limit.values_max or number):
                     raise source.too_long()
                 yield number, line.decode("utf-8", errors="replace").rstrip("\r\n")

@@ -24,15 +24,19 @@ from eyelevel.base.from_outside.words import excerpt
 COLUMNS = (
     *("domain", "root domain", "origin", "hostname", "host", "fqdn", "domain name", "host name"),
     *("url", "website url", "name", "site", "website", "page", "ip", "ip address", "saddr"),
+    *("domains", "hosts", "urls", "websites", "all domains", "top pages", "landing page"),
+    *("server", "address"),
 )
 """Headings of a column of hosts; the first one in this order that a list has counts. `saddr` is
-ZMap's. An underscore or a hyphen may stand for a blank.
+ZMap's, `top pages` the Search Console's. An underscore or a hyphen may stand for a blank.
 """
 _ALONE = ("domain", "origin", "hostname", "url", "fqdn", "saddr")
 """Words that are a heading even without a second column. A host may be called `site`, so the
 other words count alone only if the next line has a dot or a colon.
 """
-_OF_URLS = ("url", "website url", "page")
+_OF_URLS = ("url", "website url", "page", "urls", "top pages", "landing page")
+_PORTS = ("port", "port number", "sport")
+"""Headings of a column of ports; `sport` is ZMap's."""
 SHOWN = 3
 """Number of left-out lines that are quoted."""
 
@@ -48,6 +52,10 @@ _PORT = re.compile(r"(.*):(\d{1,5})", re.DOTALL)
 _RANK = re.compile(r"\d[\d.]*", re.ASCII)
 _RANK_BEFORE = re.compile(r"\d+(?:\.0*)?", re.ASCII)
 """A rank before a host, which is no address; pandas writes a column with gaps as `1.0`."""
+_IS_VALUE = re.compile(r"[.:]\w|://|^[\d\W]+$")
+"""What a cell of a first line has that is a host, a URL or a number, and no name of a column."""
+_JSON = re.compile(r"\s*(?:\{|\[\s*(?:[\"{]|$))")
+"""The beginning of JSON; an IPv6 address may begin with a bracket, too."""
 _RANGE = re.compile(r"/\d{1,3}", re.ASCII)
 
 
@@ -68,6 +76,8 @@ class LeftOut:
 
     count: int = 0
     first: list[Exception] = field(default_factory=list)
+    doubt: Exception | None = None
+    """The first row whose number is taken for a rank and may be a port; None if none."""
 
     def take(self, fault: Exception) -> None:
         """Count a line."""
@@ -81,7 +91,7 @@ class LeftOut:
             lines = "1 line is" if self.count == 1 else f"{self.count:,} lines are"
             which = "" if self.count <= SHOWN else f", the first {SHOWN} of them"
             note(f"{lines} left out{which}:")
-        for fault in self.first:
+        for fault in (*self.first, *filter(None, [self.doubt])):
             note(str(fault))
 
     def refusal(self, source: Source) -> Exception:
@@ -95,6 +105,8 @@ def parse_host(text: str) -> Host:
 
     Raises `ValueError` with the reason.
     """
+    if "\ufffd" in text:
+        raise ValueError("not UTF-8; save the file as UTF-8")
     scheme = _SCHEME.match(text)
     rest = text[scheme.end() :] if scheme else text
     end = re.search(r"[/?]", rest)
@@ -115,12 +127,11 @@ def read_hosts(path: Path, source: Source, left_out: LeftOut) -> Iterator[tuple[
     """
     for number, text, columns in read_host_rows(path, source):
         try:
-            word = columns.host_in(text, number, source)
+            host = parse_host(columns.host_in(text, number, source).strip())
+            left_out.doubt = columns.doubt
+            yield number, host
         except ExpectedError as error:
             left_out.take(error)
-            continue
-        try:
-            yield number, parse_host(word.strip())
         except ValueError as error:
             fault = f"`{excerpt(text)}` is not a HOST[:PORT][/PATH] ({excerpt(error)})"
             left_out.take(source.refusal(fault, str(number), "correct the line, or drop it"))
@@ -145,6 +156,8 @@ def read_host_rows(
         if columns is None:
             if "\0" in text[:_BEGIN_CHARACTERS]:
                 raise source.refusal("it is in UTF-16", "", "save the file as UTF-8")
+            if _JSON.match(text):
+                raise source.refusal("it is JSON", "", "write one HOST[:PORT][/PATH] per line")
             stated = read_separator(text, number, source)
             names = sorted(COLUMNS, key=lambda name: name not in _OF_URLS) if with_urls else COLUMNS
             columns = HostColumns(stated or SEPARATORS, names)
@@ -171,6 +184,9 @@ class HostColumns:
         self._at: int | None = None
         self._port_at: int | None = None
         self._rows = 0
+        self._ranked = 0
+        self.doubt: Exception | None = None
+        """The first row whose number may be a port, as `LeftOut` has it."""
 
     def is_first_row(self) -> bool:
         """Count a row; returns whether it is the first one without a heading."""
@@ -192,12 +208,19 @@ class HostColumns:
             named = next((name for name in known if name in cells), None)
             if named is not None and not any(_RANK.fullmatch(cell) for cell in cells):
                 self._separators, self._at = separator, cells.index(named)
-                self._port_at = cells.index("port") if "port" in cells else None
+                self._port_at = next((cells.index(port) for port in _PORTS if port in cells), None)
                 return True
+            names = [cell for cell in cells if cell]
+            if len(names) > 1 and not any(map(_IS_VALUE.search, names)):
+                fault = f"no column of hosts is known in the heading `{excerpt(text)}`"
+                raise source.refusal(fault, str(number), f"name it one of {', '.join(COLUMNS)}")
         return False
 
     def host_in(self, text: str, number: int, source: Source) -> str:
-        """Return the cell with the host, or the line itself if it is not a row of a table."""
+        """Return the cell with the host, or the line itself if it is not a row of a table.
+
+        Raises `ValueError` for a column of ports with something else.
+        """
         refuse_cr(text, number, source)
         for separator in self._separators:
             if separator not in text and not self._at:
@@ -207,13 +230,26 @@ class HostColumns:
                 return self._with_port(cells)
             first, *others = cells
             if others and _RANK_BEFORE.fullmatch(first):
+                if len(others) == 2:
+                    self._doubt_port(others[0], others[1], number, source)
                 hosts = (cell for cell in others if not _RANK_BEFORE.fullmatch(cell))
                 return next(hosts, others[0])
             # A comma may be part of a path; an origin has none.
             is_origin = re.fullmatch(r"[^/]*/?", _SCHEME.sub("", first))
             if is_origin and all(_RANK.fullmatch(cell) for cell in others if cell):
+                self._ranked += 1
+                if others and others[0] != str(self._ranked):
+                    self._doubt_port(first, others[0], number, source)
                 return first
         return csv_cells(text, ",", number, source)[0] if text.startswith('"') else text
+
+    def _doubt_port(self, host: str, rank: str, number: int, source: Source) -> None:
+        """Keep the first row whose rank may be a port: a URL would include it."""
+        is_name = _WITHOUT_PORT.fullmatch(host) and not _RANK.fullmatch(host)
+        if self.doubt is None and is_name and rank.isdecimal() and 0 < int(rank) < 65536:
+            fault = f"`{excerpt(rank)}` beside `{excerpt(host)}` is taken for a rank"
+            remedy = f"write {excerpt(host)}:{excerpt(rank)} if it is a port"
+            self.doubt = source.refusal(fault, str(number), remedy)
 
     def _with_port(self, cells: Sequence[str]) -> str:
         """Return a row's host, with the port's cell appended; a URL includes its port."""
@@ -221,6 +257,11 @@ class HostColumns:
             cells[at] if at is not None and at < len(cells) else ""
             for at in (self._at, self._port_at)
         )
+        port = port.removesuffix(".0")  # pandas writes a column with gaps so
+        if port and not port.isdecimal():
+            raise ValueError(f"`{excerpt(port)}` is not a port")
+        if port and _is_address(host) and ":" in host:
+            return f"[{host}]:{port}"
         return f"{host}:{port}" if port and _WITHOUT_PORT.fullmatch(host) else host
 
 

@@ -56,11 +56,10 @@ def name_of_page(url: str, taken: set[str]) -> str:
 
 def _urls(path: Path, source: Source) -> Iterator[str]:
     for number, text, columns in read_host_rows(path, source, with_urls=True):
-        word = columns.host_in(text, number, source).strip()
         try:
-            yield _page_url(word)
+            yield _page_url(columns.host_in(text, number, source).strip())
         except ValueError as error:
-            fault = f"`{excerpt(word)}` is neither a URL nor a host ({excerpt(error)})"
+            fault = f"`{excerpt(text)}` is neither a URL nor a host ({excerpt(error)})"
             remedy = "write it as `https://www.example.org/`"
             raise source.refusal(fault, str(number), remedy) from error
 

@@ -7,8 +7,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from eyelevel.base.errors import ProbeError, ScanError
+from eyelevel.base.errors import CorpusError, ProbeError, ScanError
 from eyelevel.base.from_outside.host_lists import COLUMNS, parse_host
+from eyelevel.base.from_outside.limits import WORD_LINE_BYTES_MAX
 from eyelevel.probes.scans import count_names, read_names, read_opt_out
 from eyelevel.probes.targets import parse_target, read_targets
 from eyelevel.sites.corpora.pages import read_pages
@@ -40,6 +41,13 @@ LISTS = {
     "names of an inventory": "FQDN;Port\nwww.d.test;443\napi.d.test;\n",
     "a heading with a blank": "Website URL\nwww.d.test\nhttps://api.d.test/\n",
     "a heading with an underscore": "name,domain_name\nA Ltd,www.d.test\nB & Co,api.d.test\n",
+    "Search Console": "Top pages,Clicks,CTR\nhttps://www.d.test/x,10,5%\nhttps://api.d.test/y,2,1%\n",
+    "Analytics": "Landing page\tSessions\nhttps://www.d.test/x\t9\nhttps://api.d.test/y\t8\n",
+    "Screaming Frog": (
+        "Address,Content Type,Status Code\nhttps://www.d.test/x,text/html,200\n"
+        "https://api.d.test/y,text/html,200\n"
+    ),
+    "servers": "Server,Port\nwww.d.test,443\napi.d.test,443.0\n",
     "repeated": "www.d.test\nWWW.D.TEST\napi.d.test\nwww.d.test.\n2,www.d.test\n",
 }
 
@@ -135,6 +143,80 @@ def test_generated_tables_give_their_hosts_whatever_stands_beside(tmp_path: Path
         assert list(read_names(listed(tmp_path, text))) == expected, text
 
 
+@pytest.mark.parametrize(
+    "word",
+    ["Domains", "hosts", "URLs", "Websites", "address", "server", "all_domains", "Top pages"],
+)
+def test_a_heading_alone_is_no_host(word: str, tmp_path: Path) -> None:
+    path = listed(tmp_path, f"{word}\nwww.d.test\n")
+    assert list(read_names(path)) == ["www.d.test"]
+    assert [each.host for each in read_targets(path)] == ["www.d.test"]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize(
+    "heading", [("Seite", "Klicks"), ("Rang", "Domäne"), ("", "x", "No. of y")]
+)
+def test_a_table_without_a_known_column_is_refused(
+    heading: tuple[str, ...], separator: str, tmp_path: Path
+) -> None:
+    row = separator.join(["https://www.d.test/x", *"12"][: len(heading)])
+    path = listed(tmp_path, f"# of May\n{separator.join(heading)}\n{row}\n")
+    said = r"list:2: no column of hosts is known in the heading `.*; name it one of domain, .*url, "
+    with pytest.raises(ProbeError, match=said):
+        read_targets(path)
+    with pytest.raises(CorpusError, match=said):
+        read_pages(str(path))
+
+
+@pytest.mark.parametrize("text", ['["a.test","b.test"]', "[", '{"host": "a.test"}', '[{"a": 1}]'])
+def test_a_list_in_json_is_named(text: str, tmp_path: Path) -> None:
+    with pytest.raises(ProbeError, match=r"list: it is JSON; write one HOST\[:PORT\]\[/PATH\] per"):
+        read_targets(listed(tmp_path, f"{text}\n"))
+
+
+def test_a_line_that_is_too_long_is_named(tmp_path: Path) -> None:
+    with pytest.raises(
+        ProbeError, match=r"list:2: a line over .* bytes; correct the line, or drop"
+    ):
+        read_targets(listed(tmp_path, f"a.test\n{WORD_LINE_BYTES_MAX * 'b'}.test\n"))
+
+
+def test_a_list_in_another_encoding_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "list"
+    path.write_bytes("b.test\nm\u00fcller.test\n".encode("latin-1"))
+    read_targets(path, (notes := list[str]()).append)
+    assert "list:2: " in notes[1] and "not UTF-8; save the file as UTF-8" in notes[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "doubt"),
+    [
+        (
+            "a.test;8443\nb.test;8444\n",
+            "list:1: `8443` beside `a.test` is taken for a rank; write a",
+        ),
+        ("a.test,1\nb.test,2\nc.test,443\n", "list:3: `443` beside `c.test` is taken for a rank; "),
+        (
+            "1,a.test,8443\n",
+            "list:1: `8443` beside `a.test` is taken for a rank; write a.test:8443",
+        ),
+        ("a.test,1\nb.test,2\n", ""),
+        ("a.test,0.5\nb.test,\n", ""),
+        ("https://a.test,1000\nhttps://b.test,1000\n", ""),
+        ("1,a.test\n2,b.test\n", ""),
+        ("1,a.test,0.5\n2,b.test,99999\n", ""),
+    ],
+)
+def test_a_number_that_may_be_a_port_is_noted(text: str, doubt: str, tmp_path: Path) -> None:
+    path = listed(tmp_path, text)
+    for_probe, for_scan = list[str](), list[str]()
+    read_targets(path, for_probe.append)
+    count_names(path, None, 443, for_scan.append)
+    assert for_probe == for_scan and len(for_probe) == bool(doubt)
+    assert doubt in "".join(for_probe)
+
+
 def test_a_scan_has_one_port_for_all(tmp_path: Path) -> None:
     path = listed(tmp_path, "origin,rank\nhttps://a.example:443,5\nhttps://b.example:8443,6\n")
     notes = list[str]()
@@ -163,6 +245,27 @@ def test_a_column_of_ports_counts(tmp_path: Path) -> None:
     )
     read_targets(listed(tmp_path, "host,port\na.test,53\nb.test,many\n"), notes.append)
     assert "list:3: `b.test,many` is not a HOST" in notes[1]
+
+
+@pytest.mark.parametrize(
+    "heading", ["ip,port", "Server,Port", "saddr,sport", "Address,port number"]
+)
+@pytest.mark.parametrize(
+    ("host", "found"), [("::1", "[::1]"), ("[::1]", "[::1]"), ("192.0.2.1", "192.0.2.1")]
+)
+def test_an_address_keeps_its_port(heading: str, host: str, found: str, tmp_path: Path) -> None:
+    path = listed(tmp_path, f"{heading}\n{host},18443\n")
+    assert [(each.host, each.port) for each in read_targets(path)] == [(found, 18443)]
+    assert read_pages(str(path)) == [f"https://{found}:18443/"]
+
+
+def test_a_port_with_more_is_refused(tmp_path: Path) -> None:
+    path = listed(tmp_path, "host,port\na.test,8443/tcp\n")
+    said = r"list:2: `a.test,8443/tcp` .* \(`8443/tcp` is not a port\); "
+    with pytest.raises(ProbeError, match=said):
+        read_targets(path)
+    with pytest.raises(CorpusError, match=said):
+        read_pages(str(path))
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
@@ -225,5 +328,10 @@ def test_an_opt_out_covers_what_is_below_it_and_ranges_of_addresses(tmp_path: Pa
     for number in ("AS64500", "as 64500"):
         with pytest.raises(ScanError, match=r"list:2: `\w+ ?64500` .* write its ranges"):
             read_opt_out(listed(tmp_path, f"a.example\n{number}\n"))
+    for zone in ("fe80::1%eth0", "fe80::%eth0/64", "[fe80::1%25eth0]"):
+        with pytest.raises(ScanError, match=r"list:1: .* \(an address with a zone, which only one"):
+            read_opt_out(listed(tmp_path, f"{zone}\n"))
+    bracketed = read_opt_out(listed(tmp_path, "[2001:db8::]/32\n[2001:db8::1]\n"))
+    assert bracketed.ranges == ("2001:db8::/32", "2001:db8::1/128")
     mapped = read_opt_out(listed(tmp_path, "::ffff:192.0.2.1\n::ffff:192.0.2.0/120\n::/0\n"))
     assert mapped.ranges == ("192.0.2.1/32", "192.0.2.0/24", "::/0")
