@@ -81,9 +81,14 @@ def csv_rows(text: str, source: Source) -> Iterator[tuple[int, list[str]]]:
 
 
 def read_table(text: str, source: Source) -> Table:
-    """Read all rows of a small table. Raises the source's error as `csv_rows` does."""
-    found = list(_rows(text, source))
-    return Table(found[0][2] if found else ",", [(str(line), cells) for line, cells, _ in found])
+    """Read all rows of a small table. Raises the source's error as `csv_rows` does.
+
+    Spreadsheets write cleared rows and columns as empty ones, which are left out.
+    """
+    found = [row for row in _rows(text, source) if any(row[1])]
+    rows = [(str(line), cells) for line, cells, _ in found]
+    width = max((at for _, cells in rows for at, cell in enumerate(cells, 1) if cell), default=0)
+    return Table(found[0][2] if found else ",", [(line, cells[:width]) for line, cells in rows])
 
 
 def find_commented_heading(comment: str, cells: Sequence[str]) -> list[str]:
@@ -131,7 +136,8 @@ def refuse_long_rows(table: Table, source: Source) -> None:
 def _rows(text: str, source: Source) -> Iterator[tuple[int, list[str], str]]:
     separator, is_first = "", True
     comment = 0, ""
-    for number, line in enumerate(text.splitlines(), start=1):
+    # `splitlines` would also divide cells with a form feed or U+2028.
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
         if is_comment := line.lstrip().startswith("#"):
             comment = number, line
         if not line.strip() or is_comment:

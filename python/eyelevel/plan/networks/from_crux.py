@@ -14,7 +14,7 @@ from itertools import pairwise
 from eyelevel.base.errors import NetworkError
 from eyelevel.base.from_outside.cell_numbers import NumberStyle, style_of
 from eyelevel.base.from_outside.csv_rows import Table, csv_rows, read_table, refuse_long_rows
-from eyelevel.base.from_outside.headings import PLAIN, SHARE, Quantity, read_heading
+from eyelevel.base.from_outside.headings import DELAY, PLAIN, SHARE, Quantity, read_heading
 from eyelevel.base.from_outside.json_rows import is_json, is_row, json_records, table_of
 from eyelevel.base.from_outside.limits import TABLE
 from eyelevel.base.from_outside.source import Source
@@ -47,7 +47,10 @@ _NOT_NEEDED = ("origin", "form_factor", "yyyymm", "date", "country_code")
 _NAMES = {name: (name, f"bin.{name}", f"bin_{name}") for name in _BIN}
 """Column names of each field: BigQuery writes `bin.start`, an export `bin_start`."""
 _QUANTITIES = (
-    *(Quantity(name, PLAIN, bare=dict.fromkeys(_NAMES[name], 1.0)) for name in ("start", "end")),
+    *(
+        Quantity(name, DELAY, frozenset(_NAMES[name]), dict.fromkeys(_NAMES[name], 1.0))
+        for name in ("start", "end")
+    ),
     Quantity("density", SHARE, frozenset(_NAMES["density"]), dict.fromkeys(_NAMES["density"], 1.0)),
     *(Quantity(name, PLAIN, bare={name: 1.0}) for name in _NOT_NEEDED),
 )
@@ -149,6 +152,10 @@ def _of_answer(answer: JsonMapping, source: Source) -> tuple[Bins, float | None]
             "error",
             "correct the request as it says, and save the new answer",
         )
+    if "record" not in answer:
+        fault = "neither rows nor an answer of the CrUX API"
+        remedy = 'write an object a row, such as {"rtt_ms": 40, "down_mbit_s": 20}'
+        raise source.refusal(fault, "", remedy)
     place = "record.metrics.round_trip_time"
     metric: object = answer
     for key in place.split("."):
@@ -201,7 +208,8 @@ def _of_table(table: Table, source: Source) -> Bins:
     scale = 0.01 if True in signs else wanted[2].scale
     added: dict[tuple[float, float], float] = {}
     for place, row in texts:
-        start, end, density = _bin(row, place, source, style, scale)
+        scales = (wanted[0].scale, wanted[1].scale, scale)
+        start, end, density = _bin(row, place, source, style, scales)
         # One row per form factor or origin: their loads are added up.
         added[start, end] = added.get((start, end), 0.0) + density
     return [(*ends, density) for ends, density in sorted(added.items())]
@@ -215,14 +223,14 @@ def _bin(
     where: str,
     source: Source,
     style: NumberStyle = _JSON_STYLE,
-    scale: float = 1.0,
+    scales: tuple[float, float, float] = (1.0, 1.0, 1.0),
 ) -> tuple[float, float, float]:
     start, end, density = values
     no_end = end is None or str(end).strip().lower() in ("", "null")
     return (
-        _number(start, where, source, RTT_MS_MAX, style),
-        math.inf if no_end else _number(end, where, source, RTT_MS_MAX, style),
-        0.0 if density is None else _number(density, where, source, 1.0, style, scale),
+        _number(start, where, source, RTT_MS_MAX, style, scales[0]),
+        math.inf if no_end else _number(end, where, source, RTT_MS_MAX, style, scales[1]),
+        0.0 if density is None else _number(density, where, source, 1.0, style, scales[2]),
     )
 
 
@@ -252,6 +260,12 @@ def _points(bins: Bins, p75_ms: float | None, source: Source) -> Points:
     if not bins or abs(total - 1) > DENSITY_OFF_MAX:
         fault = f"the densities of {len(bins)} bins add up to {total:.4g}"
         raise source.refusal(fault, "", "give the whole histogram of one record, whose sum is 1")
+    longest = max((ms for bin_ in bins for ms in bin_[:2] if not math.isinf(ms)), default=0.0)
+    if 0 < longest <= RTT_MS_MAX / 1000:
+        fault = f"all bins end at {longest:g} ms, as in seconds"
+        raise source.refusal(
+            fault, "", "write start and end in ms, or name them `start_s`, `end_s`"
+        )
     points = [(bins[0][0], 0.0)]
     share = 0.0
     for start, end, density in bins:

@@ -9,6 +9,8 @@ as CSV or JSON, and distinguished by their columns (docs/reference/networks.md):
   becomes a network whose weight is the share of users between the midpoints to its neighbours.
 """
 
+import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -47,6 +49,18 @@ ROUNDED_RTT_MS = 50.0
 ZERO_RTT_MS = ROUNDED_RTT_MS / 4
 """Round trip assumed for a value that was rounded to 0."""
 
+SHARES_MAX = 1.02
+"""Maximum sum of shares in percent, which may be rounded."""
+TOTAL_OFF_MAX = 0.005
+"""Tolerance for a total's weight, relative to twice the sum of rounded ones."""
+_TOTAL = re.compile(
+    r"(?:grand |sub)?totals?(?: users)?|all(?: users)?|overall|sum|summe|alle|gesamt\w*|insgesamt",
+    re.IGNORECASE,
+)
+"""Names of a row of totals."""
+_COUNT = re.compile(r"\W*(?:users|count)\b", re.IGNORECASE)
+_UNCLEAR_COUNT = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
+
 _QUANTITIES = (
     Quantity("percentile", PLAIN, bare={"percentile": 1.0, "p": 1.0}),
     Quantity(
@@ -55,7 +69,7 @@ _QUANTITIES = (
     Quantity(
         "weight",
         SHARE,
-        frozenset(("weight", "share", "density")),
+        frozenset(("weight", "share", "users", "count", "density")),
         dict.fromkeys(("weight", "share", "users", "count", "density"), 1.0),
     ),
     Quantity("rtt_ms", DELAY, frozenset(("rtt",)), {"rtt": 1.0, "rtt_ms_p75": 1.0}),
@@ -98,8 +112,8 @@ def networks_from_csv(
     )
     if len(table.rows) < 2:
         raise NetworkError(f"{file}: no rows; write a heading with rtt_ms and down_mbit_s and rows")
-    refuse_long_rows(table, source)
     columns = _columns(table, source)
+    refuse_long_rows(table, source)
     values = _values(table, columns, source, note)
     if "percentile" in columns:
         return _of_percentiles(values, file)
@@ -120,6 +134,12 @@ def _columns(table: Table, source: Source) -> dict[str, Column]:
         if index not in used:
             known = ", ".join(quantity.name for quantity in _QUANTITIES)
             remedy = f"remove it, or name it one of {known}"
+            if len([name for name in heading if name]) == 1:
+                remedy = (
+                    "begin with the heading, and separate columns by commas, semicolons or tabs, "
+                    "or state another sign, as in `sep=|`"
+                )
+                raise source.refusal(f"one column, `{excerpt(cell)}`", line, remedy)
             if unit := find_unit(cell, RATE):
                 remedy = f"remove it, or name it `down {unit}` or `up {unit}`"
             raise source.refusal(f"unknown column `{excerpt(cell)}`", line, remedy)
@@ -159,6 +179,8 @@ def _values(
                 f"{source.name}: browsers round `rtt` to {ROUNDED_RTT_MS:g} ms; their 0 is taken "
                 f"as {ZERO_RTT_MS:g} ms"
             )
+        if name == "weight" and table.separator and _is_count(column):
+            _refuse_unclear_counts(cells_of, style, source)
         _check_range(name, cells_of, read, source)
         for (_, values), value in zip(found, read, strict=True):
             values[name] = value
@@ -182,7 +204,7 @@ def _numbers(
             raise source.refusal(fault, place, "write all of them with it, or none")
         scale = 0.01
     for place, text in cells:
-        plain = text.removeprefix("p") if name == "percentile" else text
+        plain = text.lower().removeprefix("p") if name == "percentile" else text
         if scale == 0.01 or name == "percentile":
             plain = _bare(plain)
         value = style.read(plain, place, source)
@@ -194,7 +216,29 @@ def _numbers(
         fault = f"percentiles from {min(read):g} to {max(read):g} are shares of 1"
         remedy = f"write {100 * max(read):g} for {max(read):g}, and so in each row"
         raise source.refusal(fault, cells[0][0], remedy)
+    if name == "weight" and scale == 0.01 and sum(read) > SHARES_MAX:
+        fault = f"the shares of {len(read)} rows add up to {100 * sum(read):.4g} %"
+        raise source.refusal(fault, "", "remove rows of totals, or write counts without %")
     return read
+
+
+def _is_count(column: Column) -> bool:
+    return column.scale == 1 and _COUNT.match(column.heading) is not None
+
+
+def _refuse_unclear_counts(
+    cells: Sequence[tuple[str, str]], style: NumberStyle, source: Source
+) -> None:
+    """Raise the source's error for a count such as 12.345, unless the table shows what it is.
+
+    Counts are whole, so the sign is likely to separate thousands, whatever the table's default.
+    """
+    for place, text in cells:
+        if style.open and _UNCLEAR_COUNT.fullmatch(text):
+            whole = re.sub("[.,]", "", text)
+            fault = f"`{excerpt(text)}` may be {whole} or {text.replace(',', '.')}"
+            remedy = f"write {whole}, or name the column `weight` if it is not whole"
+            raise source.refusal(fault, place, remedy)
 
 
 def _check_range(
@@ -228,8 +272,8 @@ def _name(text: str, where: str) -> str:
     fits = text and text[0].isalnum() and all(c.isalnum() or c in " ._+@-" for c in text)
     if not fits or not text.isascii() or len(text) > NAME_LENGTH_MAX:
         raise NetworkError(
-            f"{where}: the name `{text[:NAME_LENGTH_MAX]}`; use up to {NAME_LENGTH_MAX} letters, "
-            "digits and . _ + @ -"
+            f"{where}: the name `{excerpt(text)[:NAME_LENGTH_MAX]}`; use up to {NAME_LENGTH_MAX} "
+            "ASCII letters, digits and . _ + @ -"
         )
     return text
 
@@ -241,6 +285,7 @@ def _of_classes(rows: Rows, file: str) -> list[WeightedNetwork]:
     weights = [float(row.get("weight", 1.0)) for _, row in rows]
     if not (total := sum(weights)) > 0:
         raise NetworkError(f"{file}: all weights are 0; give the share of the users or their count")
+    _refuse_total(rows, weights, file)
     names: dict[str, str] = {}
     networks = []
     for index, ((number, row), weight) in enumerate(zip(rows, weights, strict=True), start=1):
@@ -258,6 +303,17 @@ def _of_classes(rows: Rows, file: str) -> list[WeightedNetwork]:
         if weight > 0:
             networks.append(WeightedNetwork(_network(name, row), weight / total))
     return networks
+
+
+def _refuse_total(rows: Rows, weights: Sequence[float], file: str) -> None:
+    """Raise `NetworkError` for a row of totals, which would get half of the weight."""
+    for (number, row), weight in zip(rows, weights, strict=True):
+        is_half = math.isclose(2 * weight, sum(weights), rel_tol=TOTAL_OFF_MAX)
+        if is_half and _TOTAL.fullmatch(name := str(row.get("name", ""))):
+            raise NetworkError(
+                f"{file}:{number}: `{excerpt(name)}` has the weight of all others together; remove "
+                "the row of totals, or rename it if it is a class of users"
+            )
 
 
 def _of_percentiles(rows: Rows, file: str) -> list[WeightedNetwork]:

@@ -141,7 +141,8 @@ def test_what_is_crux_is_told_by_its_content():
     ("text", "said"),
     [
         ("{", "f:1:"),
-        ("{}", "f:record.metrics.round_trip_time: it has no such metric; ask for"),
+        ("{}", "f: neither rows nor an answer of the CrUX API; write an object a row"),
+        ('{"record": {}}', "f:record.metrics.round_trip_time: it has no such metric; ask for"),
         ('{"error": {"code": 404, "message": "chrome ux report data not found"}}', "not found"),
         (changed(histogram=None), "f:record.metrics.round_trip_time: no histogram"),
         (changed(histogram=[7]), "histogram[0]: no bin"),

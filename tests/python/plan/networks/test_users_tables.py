@@ -43,6 +43,11 @@ EXCEL = "name;rtt_ms;down_mbit_s;weight\r\nFiber;12;94,5;60\r\nMobile;85;7,25;40
         (EXCEL.replace("60", "60 %").replace("40", "40%").replace("weight", "share"), "utf-8"),
         (EXCEL.replace("rtt_ms;down_mbit_s", "RTT (ms);Downlink [Mbps]"), "utf-8"),
         ("# made by us\n#" + EXCEL, "utf-8"),
+        (EXCEL.replace("\r\n", ";;\r\n") + ";;;;;\r\n;;;\r\n", "utf-8"),
+        (EXCEL.replace("\r\nMobile", "\r\n;;;\r\nMobile"), "utf-8"),
+        (EXCEL.replace(";weight", ";Users (%)"), "utf-8"),
+        (EXCEL.replace(";weight", ";users_pct"), "utf-8"),
+        (EXCEL.replace("Fiber", "\u2028Fiber\x0c").replace("85", "85\x0b\u0085"), "utf-8"),
         ("sep=;\r\n# " + EXCEL.replace("name;", "name, ").replace(";", ", ", 2), "utf-16"),
     ],
 )
@@ -84,6 +89,8 @@ CRUX_CSV = "start,end,density\n0,75,0.5\n75,275,0.4\n275,,0.1\n"
         "start\tend\tdensity\n0\t75\t50%\n75\t275\t40 %\n275\t\t10%\n",
         "start,end,density (%)\n0,75,50\n75,275,40\n275,,10\n",
         "# of May\n# " + CRUX_CSV,
+        "start (s),end_s,density\n0,0.075,0.5\n0.075,0.275,0.4\n0.275,,0.1\n",
+        "bin_start_ms,bin_end_us,bin_density\n0,75000,0.5\n75,275000,0.4\n275,,0.1\n",
     ],
 )
 def test_cruxs_bins_are_the_same_in_all_forms(text, tmp_path, capsys):
@@ -109,7 +116,10 @@ def test_what_is_refused_has_no_note_before_it(text, tmp_path, capsys):
         ('{"rtt_ms": [40, 60], "down_mbit_s": [20, 10]}', "users:1: `rtt_ms` is [40, 60], no numb"),
         ('{"rows": [{"rtt_ms": 4, "down_mbit_s": 2}], "total": 1}', "users:1: unknown column `tot"),
         ('{"data": []}', "users:1: `data` is [], no number"),
-        ('{"a": {"b": {"c": 1}}}', "users:record.metrics.round_trip_time: it has no such metric"),
+        (
+            '{"a": {"b": {"c": 1}}}',
+            "users: neither rows nor an answer of the CrUX API; write an ob",
+        ),
     ],
 )
 def test_a_users_object_is_no_answer_of_the_api(text, said, tmp_path):
@@ -151,6 +161,50 @@ HEAD = "name,rtt_ms,down_mbit_s,users\n"
         (HEAD + 'Fiber,12,"94,5",60\n', "f:2: `94,5` is not written with a decimal point"),
         (HEAD + "Fiber,12,94.5,60\nTotal,,,60\n", "f:3: rtt_ms is ``, which is not a number"),
         ("rtt_ms,down_mbit_s,share\n1,2,60%\n1,2,40\n", "f:3: weight is `40`, and in other rows"),
+        (
+            HEAD + "a,40,20,6\nb,50,20,4\nTotal,44,20,10\n",
+            "f:4: `Total` has the weight of all others",
+        ),
+        (
+            HEAD + "Grand total,44,20,10\na,40,20,6\nb,50,20,4\n",
+            "f:2: `Grand total` has the weight",
+        ),
+        (HEAD + "a,40,20,333\nb,50,20,334\nSumme,4,20,668\n", "f:4: `Summe` has the weight of all"),
+        (HEAD + "a,40,20,7\nall,40,20,7\n", "f:3: `all` has the weight of all others together"),
+        (
+            HEAD + "a,4,20,60%\nb,5,2,42.1%\n",
+            "f: the shares of 2 rows add up to 102.1 %; remove rows",
+        ),
+        (
+            "rtt_ms,down_mbit_s,share (%)\n4,2,60\n4,2,40\n4,2,100\n",
+            "f: the shares of 3 rows add up to",
+        ),
+        (HEAD + "a,40,20,12.345\n", "f:2: `12.345` may be 12345 or 12.345; write 12345, or name"),
+        (
+            HEAD.replace(",", ";") + "a;40;20;12,345\n",
+            "f:2: `12,345` may be 12345 or 12.345; write 1",
+        ),
+        (
+            HEAD.replace(",", "\t") + "a\t40\t20\t12.345\n",
+            "f:2: `12.345` may be 12345 or 12.345; wri",
+        ),
+        (
+            "rtt_ms\tdown_mbit_s\tCount\n40\t20\t1.200\n",
+            "f:2: `1.200` may be 1200 or 1.200; write 1",
+        ),
+        (
+            "My users\n" + HEAD + "a,40,20,1\n",
+            "f:1: one column, `My users`; begin with the heading",
+        ),
+        (
+            "My users,,,\n" + HEAD + "a,40,20,1\n",
+            "f:1: one column, `My users`; begin with the head",
+        ),
+        ("rtt_ms|down_mbit_s\n40|20\n", "f:1: one column, `rtt_ms|down_mbit_s`; begin with the h"),
+        (
+            HEAD + "caf\u00e9,40,20,1\n",
+            "f:2: the name `caf\u00e9`; use up to 64 ASCII letters, digits",
+        ),
         ("rtt_ms,down_MBps\n1,2\n", "f:1: column `down_MBps`: the unit `MBps` is not known"),
         ("rtt_ms,down_mbit_s,country\n1,2,DE\n", "f:1: unknown column `country`; remove it"),
         ("sep=x\nrtt_ms,down_mbit_s\n", "f:1: `sep=x` states a separator that is not known"),
@@ -183,8 +237,31 @@ def test_what_is_refused_has_a_place_and_a_remedy_of_its_own(text, said):
 
 
 @pytest.mark.parametrize(
+    ("text", "shares"),
+    [
+        (HEAD + "a,40,20,6\nall,50,20,4\n", [0.6, 0.4]),
+        (HEAD + "a,40,20,3\nb,40,20,3\nall others,50,20,6\n", [0.25, 0.25, 0.5]),
+        (HEAD + "a,40,20,51%\nb,50,20,51%\n", [0.5, 0.5]),
+        (HEAD.replace(",", "\t") + "a\t40\t20,5\t3.000\nb\t50\t9\t1000\n", [0.75, 0.25]),
+        (HEAD.replace("users", "weight") + "a,40,20,1.125\nb,50,20,3.375\n", [0.25, 0.75]),
+        ('[{"rtt_ms":4,"down_mbit_s":2,"users":1.125}]', [1]),
+        ("rtt_ms,down_mbit_s,users (%)\n40,20,1.125\n50,20,3.375\n", [0.25, 0.75]),
+        ("P,rtt_ms,down_mbit_s\nP25,30,50\np75,120,5\n", [0.5, 0.5]),
+    ],
+)
+def test_what_is_like_a_total_or_a_wrong_number_is_read(text, shares):
+    found = networks_from_csv(text, "f")
+    assert [each.share for each in found] == pytest.approx(shares)
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("start,end,density\n0,0.075,0.5\n0.075,,0.5\n", "f: all bins end at 0.075 ms, as in sec"),
+        (
+            "start (h),end,density\n0,75,1\n",
+            "f:1: column `start (h)`: the unit `h` is not known; con",
+        ),
         ('{"start":0}\n{"start":1,', "f:2:11: damaged, not JSON"),
         ('{"record":{}}\n{"record":{}}', "f: 2 answers of the API; save each"),
         ("start,end,density\n0,75,50%\n75,,0.5\n", "f:1: some densities have a percent sign"),
