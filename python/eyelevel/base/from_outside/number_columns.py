@@ -17,7 +17,9 @@ from eyelevel.base.from_outside.words import excerpt
 
 _PIECE = 4 << 20
 _NEWLINE = 10
-_BLANK_LINE = re.compile(rb"\n[ \t]+(?:\n|\Z)")
+_BLANKS = b" \t\r\v\f,;"
+"""What lines are made of that are empty, or all of whose cells are, as below a spreadsheet."""
+_BLANK_LINE = re.compile(rb"\n[ \t,;]+(?:\n|\Z)")
 _REMEDY = "write a number in each row, or leave the row out"
 _DATE = re.compile(
     rb"\d{4}\D\d\d?\D\d|\d+:\d\d|\d\d?[./-](?:\d\d?|[A-Za-z]{3})[./-]\d\d(?:\d\d)?(?![\d.])"
@@ -60,7 +62,7 @@ def keep_lines(content: bytes) -> tuple[bytes, Callable[[int], int]]:
     lines = [
         (number, line)
         for number, line in enumerate(body.split(b"\n"), start=1)
-        if line.strip() and not line.lstrip().startswith(b"#")
+        if line.strip(_BLANKS) and not line.lstrip().startswith(b"#")
     ]
     at = [number for number, _ in lines]
     return b"\n".join(line for _, line in lines), lambda row: at[row]

@@ -83,6 +83,8 @@ def test_info_and_convert_refuse_what_is_no_series_of_one_rate(content, said, tm
         (b"time_s,mbps\n0,10,\n1,20\n", [10, 20]),
         (b"time_s,mbps\n0,10\n1,20,\n", [10, 20]),
         (b"time_s,mbps\r0,10\r1,20\r", [10, 20]),
+        (b"time_s,mbps\n0,10\n,\n1,20\n,\n", [10, 20]),
+        (b"time_s;mbps;;\n0;10;;\n1;20;;\n;;;\n ; ;;\n", [10, 20]),
         ("time_s,mbps\n0,\u00a010\n1\u202f,20\u2009\n".encode(), [10, 20]),
     ],
 )
