@@ -245,10 +245,10 @@ class HostColumns:
 
     def _doubt_port(self, host: str, rank: str, number: int, source: Source) -> None:
         """Keep the first row whose rank may be a port: a URL would include it."""
-        is_name = _WITHOUT_PORT.fullmatch(host) and not _RANK.fullmatch(host)
-        if self.doubt is None and is_name and rank.isdecimal() and 0 < int(rank) < 65536:
+        meant = host if _RANK_BEFORE.fullmatch(host) else _append_port(host, rank)
+        if self.doubt is None and meant != host and rank.isdecimal() and 0 < int(rank) < 65536:
             fault = f"`{excerpt(rank)}` beside `{excerpt(host)}` is taken for a rank"
-            remedy = f"write {excerpt(host)}:{excerpt(rank)} if it is a port"
+            remedy = f"write {excerpt(meant)} if it is a port"
             self.doubt = source.refusal(fault, str(number), remedy)
 
     def _with_port(self, cells: Sequence[str]) -> str:
@@ -260,9 +260,14 @@ class HostColumns:
         port = port.removesuffix(".0")  # pandas writes a column with gaps so
         if port and not port.isdecimal():
             raise ValueError(f"`{excerpt(port)}` is not a port")
-        if port and _is_address(host) and ":" in host:
-            return f"[{host}]:{port}"
-        return f"{host}:{port}" if port and _WITHOUT_PORT.fullmatch(host) else host
+        return _append_port(host, port) if port else host
+
+
+def _append_port(host: str, port: str) -> str:
+    """Return a host with this port, unless it has a port or is a URL."""
+    if _is_address(host) and ":" in host:
+        return f"[{host}]:{port}"
+    return f"{host}:{port}" if _WITHOUT_PORT.fullmatch(host) else host
 
 
 def _normalise_heading(cell: str) -> str:

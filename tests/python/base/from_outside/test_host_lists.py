@@ -201,6 +201,14 @@ def test_a_list_in_another_encoding_is_named(tmp_path: Path) -> None:
             "1,a.test,8443\n",
             "list:1: `8443` beside `a.test` is taken for a rank; write a.test:8443",
         ),
+        (
+            "192.0.2.1;8443\n",
+            "list:1: `8443` beside `192.0.2.1` is taken for a rank; write 192.0.2.1:8",
+        ),
+        (
+            "::1;8443\n",
+            "list:1: `8443` beside `::1` is taken for a rank; write [::1]:8443 if it is a po",
+        ),
         ("a.test,1\nb.test,2\n", ""),
         ("a.test,0.5\nb.test,\n", ""),
         ("https://a.test,1000\nhttps://b.test,1000\n", ""),
