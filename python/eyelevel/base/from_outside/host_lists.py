@@ -265,9 +265,9 @@ class HostColumns:
 
 def _append_port(host: str, port: str) -> str:
     """Return a host with this port, unless it has a port or is a URL."""
-    if _is_address(host) and ":" in host:
-        return f"[{host}]:{port}"
-    return f"{host}:{port}" if _WITHOUT_PORT.fullmatch(host) else host
+    if _WITHOUT_PORT.fullmatch(host):
+        return f"{host}:{port}"
+    return f"[{host}]:{port}" if "/" not in host and _is_address(host) else host
 
 
 def _normalise_heading(cell: str) -> str:

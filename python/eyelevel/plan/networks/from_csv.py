@@ -54,7 +54,7 @@ SHARES_MAX = 1.02
 TOTAL_OFF_MAX = 0.005
 """Tolerance for a total's weight, relative to twice the sum of rounded ones."""
 _TOTAL = re.compile(
-    r"(?:grand |sub)?totals?(?: users)?|all(?: users)?|overall|sum|summe|alle|gesamt\w*|insgesamt",
+    r"(?:grand |sub)?totals?(?: users)?|all(?: users)?|overall|sum|summe|gesamt\w*|insgesamt",
     re.IGNORECASE,
 )
 """Names of a row of totals."""

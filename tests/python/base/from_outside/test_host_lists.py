@@ -155,7 +155,7 @@ def test_a_heading_alone_is_no_host(word: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize(
-    "heading", [("Seite", "Klicks"), ("Rang", "Domäne"), ("", "x", "No. of y")]
+    "heading", [("Seite", "Besuche"), ("Rang", "Domäne"), ("", "x", "No. of y")]
 )
 def test_a_table_without_a_known_column_is_refused(
     heading: tuple[str, ...], separator: str, tmp_path: Path
