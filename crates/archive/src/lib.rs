@@ -4,6 +4,7 @@
 //! packs exchanges into a WACZ that other tools read too. `spec/archive.md` specifies which parts
 //! of both formats are used and which metadata is added.
 
+mod address;
 mod base64;
 mod budget;
 mod coding;

@@ -6,7 +6,6 @@
 //! the provenance also notes. An invalid entry is left out, without effect on others.
 
 use std::io::Read;
-use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use bytes::Bytes;
@@ -22,6 +21,7 @@ use super::json::{self, Elements, Member};
 use super::json_loose::{Fields, Leaf, Maybe};
 use super::refusal::Refusal;
 use super::{Imported, blank};
+use crate::address::parse_address;
 use crate::budget::ReadBudget;
 use crate::coding;
 use crate::exchange::Exchange;
@@ -455,12 +455,6 @@ fn value_bytes(value: &str) -> Bytes {
         .into()
 }
 
-/// Parses an address, in brackets or with a port as some writers have it.
-pub fn parse_address(text: &str) -> Option<IpAddr> {
-    let alone = text.trim_matches(['[', ']']).parse().ok();
-    alone.or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()))
-}
-
 fn starts_with_ignoring_case(text: &str, prefix: &str) -> bool {
     let head = text.as_bytes().get(..prefix.len());
     head.is_some_and(|head| head.eq_ignore_ascii_case(prefix.as_bytes()))
@@ -503,22 +497,6 @@ mod tests {
         match read {
             Ok(()) => Ok(imported.exchanges[0].body.len()),
             Err(_) => Err(refusal.expect("why it ends").to_string()),
-        }
-    }
-
-    #[test]
-    fn addresses_are_parsed_in_brackets_and_with_ports() {
-        for (text, address) in [
-            ("192.0.2.1", Some("192.0.2.1")),
-            ("192.0.2.1:443", Some("192.0.2.1")),
-            ("2001:db8::1", Some("2001:db8::1")),
-            ("[2001:db8::1]", Some("2001:db8::1")),
-            ("[2001:db8::1]:443", Some("2001:db8::1")),
-            ("a.test", None),
-            ("", None),
-        ] {
-            let expected = address.map(|address| address.parse().unwrap());
-            assert_eq!(parse_address(text), expected, "{text}");
         }
     }
 

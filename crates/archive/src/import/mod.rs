@@ -35,7 +35,6 @@ use crate::warc::gzip;
 use crate::whole;
 use crate::writer::{SiteMetadata, check_writable};
 
-pub(crate) use har::parse_address;
 use refusal::Refusal;
 
 /// The most sentences about exchanges that are left out; more would add no information.

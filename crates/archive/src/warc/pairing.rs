@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use bytes::Bytes;
 
+use crate::address::parse_address;
 use crate::budget::ReadBudget;
 use crate::digest::{self, Verdict};
 use crate::error::{Damage, Error};
 use crate::exchange::header::Header;
 use crate::exchange::screenshot::{self, Screenshot};
 use crate::exchange::{Exchange, Note};
-use crate::import::parse_address;
 use crate::timestamp;
 use crate::url::Url;
 use crate::warc::http1;

@@ -181,9 +181,9 @@ fn connect_times_beside_those_of_tls_are_known_by_the_sum() {
 #[test]
 fn field_values_are_the_bytes_that_were_sent() {
     for (written, sent) in [
-        ("/caf\u{c3}\u{a9}", "/café".as_bytes()),
+        ("/\u{c3}\u{bc}ber", "/über".as_bytes()),
         ("/voil\u{c3}\u{a0}", "/voilà".as_bytes()),
-        ("/café", "/café".as_bytes()),
+        ("/über", "/über".as_bytes()),
         ("/日本", "/日本".as_bytes()),
     ] {
         let field = format!(r#"[{{"name": "Location", "value": " {written}"}}]"#);

@@ -240,7 +240,7 @@ fn other_formats_are_refused_by_name() {
         (Vec::new(), "it is empty; record or export it again"),
         (b"\x28\xb5\x2f\xfdx".to_vec(), "run `unzstd` on it"),
         (
-            b"{\"log\": \"caf\xe9\"}".to_vec(),
+            b"{\"log\": \"\xfcber\"}".to_vec(),
             "it is not in UTF-8, as a HAR is; save it in UTF-8",
         ),
         (
