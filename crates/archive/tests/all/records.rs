@@ -157,7 +157,7 @@ fn a_response_does_not_take_the_request_of_another() {
 
 #[test]
 fn a_revisit_without_a_head_is_of_its_own_url_if_several_have_the_body() {
-    let digest = ["WARC-Payload-Digest: sha1:X"];
+    let digest = ["WARC-Payload-Digest: md5:X"];
     let own = [digest[0], "WARC-Target-URI: https://a.test/odd"];
     let site = open(&[
         response("1", A, &digest, "HTTP/1.1 404 Not Found\r\n\r\n"),
