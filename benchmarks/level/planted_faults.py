@@ -51,7 +51,8 @@ from scripts.arguments import ROOT
 TABLE = ROOT / "benchmarks/results/level/planted-faults.csv"
 TRIES = 3
 CONFIDENCE = 1 - 0.05 / len(CRITERIA)
-"""Of each aspect, such that an unchanged server is named in at most 5 % of observations."""
+"""The confidence of each aspect's interval; together they hold in 95 % of observations. A count's
+interval, from its least to its greatest value, has none."""
 
 
 @dataclass(frozen=True)

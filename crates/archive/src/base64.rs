@@ -23,16 +23,24 @@ pub fn encode(bytes: &[u8]) -> String {
 
 /// Decodes `text`, or returns `None` if it is not Base64.
 ///
-/// White space is skipped, padding may be missing, and the URL-safe alphabet is accepted. The text
-/// is decoded in place, one piece at a time, so that a body of gigabytes is in memory only once.
+/// Line breaks with the blanks after them are skipped, padding may be missing, and the URL-safe
+/// alphabet is accepted. The text is decoded in place, one piece at a time, so that a body of gigabytes is in memory only once.
 pub fn decode(text: String) -> Option<Vec<u8>> {
     let letters_end = text.trim_end().trim_end_matches('=').len();
     let mut bytes = text.into_bytes();
     bytes.truncate(letters_end);
-    let mut letters = 0;
+    let (mut letters, mut is_folded) = (0, false);
     for at in 0..bytes.len() {
+        // A blank within a line shows that the text is none, such as words of a text.
+        is_folded = match bytes[at] {
+            b'\r' | b'\n' => true,
+            b'\t' | b' ' => is_folded,
+            _ => false,
+        };
+        if is_folded {
+            continue;
+        }
         bytes[letters] = match bytes[at] {
-            b'\r' | b'\n' | b'\t' | b' ' => continue,
             b'-' => b'+',
             b'_' => b'/',
             other => other,
@@ -97,6 +105,7 @@ mod tests {
         assert_eq!(decode("Zh").as_deref(), Some(&b"f"[..]));
         assert_eq!(decode("-_-_"), decode("+/+/"));
         assert_eq!(decode("Zg*="), None);
+        assert_eq!(decode("Zm9v YmFy"), None);
         assert_eq!(decode("Z"), None);
     }
 }

@@ -22,6 +22,7 @@ use tokio_quiche::settings::{CertificateKind, Hooks, QuicSettings, TlsCertificat
 use tokio_quiche::{ConnectionParams, ServerH3Driver, listen};
 
 const ROOT: &str = "/www";
+const ADDRESS: &str = "[::]:443";
 const CERTIFICATES: TlsCertificatePaths<'static> = TlsCertificatePaths {
     cert: "/certs/cert.pem",
     private_key: "/certs/priv.key",
@@ -36,16 +37,23 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         Some("--retry") => false,
         Some(other) => return Err(format!("{other}: the only option is --retry").into()),
     };
-    let socket = UdpSocket::bind("[::]:443").await?;
+    let socket = UdpSocket::bind(ADDRESS)
+        .await
+        .map_err(|error| format!("binding UDP {ADDRESS}: {error}; it needs that port and IPv6"))?;
     let parameters = ConnectionParams::new_server(settings, CERTIFICATES, Hooks::default());
-    let mut listeners = listen([socket], parameters, DefaultMetrics)?;
+    let mut listeners = listen([socket], parameters, DefaultMetrics).map_err(|error| {
+        format!("reading cert.pem and priv.key in /certs: {error}; a lab has them there")
+    })?;
     while let Some(accepted) = listeners[0].next().await {
         let Ok(connection) = accepted else { continue };
         let (driver, mut controller) = ServerH3Driver::new(Http3Settings::default());
         connection.start(driver);
         tokio::spawn(async move {
             while let Some(event) = controller.event_receiver_mut().recv().await {
-                if let ServerH3Event::Headers { incoming_headers, .. } = event {
+                if let ServerH3Event::Headers {
+                    incoming_headers, ..
+                } = event
+                {
                     tokio::spawn(respond(incoming_headers));
                 }
             }
@@ -56,7 +64,9 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
 
 /// Responds to a request with its file, or with 404 if there is none.
 async fn respond(request: IncomingH3Headers) {
-    let IncomingH3Headers { headers, mut send, .. } = request;
+    let IncomingH3Headers {
+        headers, mut send, ..
+    } = request;
     let path = headers.iter().find(|field| field.name() == b":path");
     let file = match path.and_then(|field| find_file(field.value())) {
         Some(path) => File::open(path).await.ok(),
@@ -76,7 +86,9 @@ async fn respond(request: IncomingH3Headers) {
 fn find_file(target: &[u8]) -> Option<PathBuf> {
     let target = std::str::from_utf8(target).ok()?;
     let path = Path::new(target.split('?').next()?.strip_prefix('/')?);
-    let is_inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+    let is_inside = path
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)));
     let file = Path::new(ROOT).join(path);
     (is_inside && file.is_file()).then_some(file)
 }
@@ -89,7 +101,9 @@ async fn send_file(send: &mut OutboundFrameSender, mut file: File) -> Option<()>
         let size = file.read(&mut chunk).await.ok().filter(|size| *size > 0)?;
         chunk.truncate(size);
         left = left.checked_sub(size as u64)?;
-        send.send(OutboundFrame::Body(chunk.into(), false)).await.ok()?;
+        send.send(OutboundFrame::Body(chunk.into(), false))
+            .await
+            .ok()?;
     }
     end(send).await
 }
@@ -108,5 +122,7 @@ async fn send_head(send: &mut OutboundFrameSender, status: &str, size: u64) -> O
 }
 
 async fn end(send: &mut OutboundFrameSender) -> Option<()> {
-    send.send(OutboundFrame::Body(Default::default(), true)).await.ok()
+    send.send(OutboundFrame::Body(Default::default(), true))
+        .await
+        .ok()
 }

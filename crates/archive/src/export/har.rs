@@ -170,3 +170,16 @@ fn value_text(value: &[u8]) -> String {
     let latin1 = || value.iter().map(|&byte| char::from(byte)).collect();
     std::str::from_utf8(value).map_or_else(|_| latin1(), str::to_owned)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_keeps_its_letters_in_either_charset() {
+        for value in [&b"\xc3\xbcber"[..], b"\xfcber"] {
+            let field = Header::new("Location", value.to_vec());
+            assert_eq!(fields(&[field])[0]["value"], "über");
+        }
+    }
+}

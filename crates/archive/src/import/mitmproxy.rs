@@ -116,7 +116,7 @@ fn exchange(flow: &Value) -> Result<Exchange, String> {
 fn url(request: &Value) -> Result<Url, String> {
     let (scheme, path) = (text(request, "scheme")?, text(request, "path")?);
     if !path.is_empty() && !path.starts_with('/') {
-        // It would be taken for a part of the host; that of `OPTIONS *` is the only one of its kind.
+        // Behind the host it would name another one.
         return Err(format!("its path `{path:.100}` does not begin with `/`"));
     }
     let headers = fields(request)?;

@@ -52,8 +52,8 @@ _PORT = re.compile(r"(.*):(\d{1,5})", re.DOTALL)
 _RANK = re.compile(r"\d[\d.]*", re.ASCII)
 _RANK_BEFORE = re.compile(r"\d+(?:\.0*)?", re.ASCII)
 """A rank before a host, which is no address; pandas writes a column with gaps as `1.0`."""
-_IS_VALUE = re.compile(r"[.:]\w|://|^[\d\W]+$")
-"""What a cell of a first line has that is a host, a URL or a number, and no name of a column."""
+_VALUE = re.compile(r"[.:]\w|://|^[\d\W]+$")
+"""A part of a host, a URL or a number, by which a cell is not the name of a column."""
 _JSON = re.compile(r"\s*(?:\{|\[\s*(?:[\"{]|$))")
 """The beginning of JSON; an IPv6 address may begin with a bracket, too."""
 _RANGE = re.compile(r"/\d{1,3}", re.ASCII)
@@ -76,7 +76,7 @@ class LeftOut:
 
     count: int = 0
     first: list[Exception] = field(default_factory=list)
-    doubt: Exception | None = None
+    ambiguous: Exception | None = None
     """The first row whose number is taken for a rank and may be a port; None if none."""
 
     def take(self, fault: Exception) -> None:
@@ -91,7 +91,7 @@ class LeftOut:
             lines = "1 line is" if self.count == 1 else f"{self.count:,} lines are"
             which = "" if self.count <= SHOWN else f", the first {SHOWN} of them"
             note(f"{lines} left out{which}:")
-        for fault in (*self.first, *filter(None, [self.doubt])):
+        for fault in (*self.first, *filter(None, [self.ambiguous])):
             note(str(fault))
 
     def refusal(self, source: Source) -> Exception:
@@ -128,7 +128,7 @@ def read_hosts(path: Path, source: Source, left_out: LeftOut) -> Iterator[tuple[
     for number, text, columns in read_host_rows(path, source):
         try:
             host = parse_host(columns.host_in(text, number, source).strip())
-            left_out.doubt = columns.doubt
+            left_out.ambiguous = columns.ambiguous
             yield number, host
         except ExpectedError as error:
             left_out.take(error)
@@ -185,8 +185,8 @@ class HostColumns:
         self._port_at: int | None = None
         self._rows = 0
         self._ranked = 0
-        self.doubt: Exception | None = None
-        """The first row whose number may be a port, as `LeftOut` has it."""
+        self.ambiguous: Exception | None = None
+        """The first row whose number is taken for a rank and may be a port; None if none."""
 
     def is_first_row(self) -> bool:
         """Count a row; returns whether it is the first one without a heading."""
@@ -211,7 +211,7 @@ class HostColumns:
                 self._port_at = next((cells.index(port) for port in _PORTS if port in cells), None)
                 return True
             names = [cell for cell in cells if cell]
-            if len(names) > 1 and not any(map(_IS_VALUE.search, names)):
+            if len(names) > 1 and not any(map(_VALUE.search, names)):
                 fault = f"no column of hosts is known in the heading `{excerpt(text)}`"
                 raise source.refusal(fault, str(number), f"name it one of {', '.join(COLUMNS)}")
         return False
@@ -231,7 +231,7 @@ class HostColumns:
             first, *others = cells
             if others and _RANK_BEFORE.fullmatch(first):
                 if len(others) == 2:
-                    self._doubt_port(others[0], others[1], number, source)
+                    self._note_possible_port(others[0], others[1], number, source)
                 hosts = (cell for cell in others if not _RANK_BEFORE.fullmatch(cell))
                 return next(hosts, others[0])
             # A comma may be part of a path; an origin has none.
@@ -239,17 +239,17 @@ class HostColumns:
             if is_origin and all(_RANK.fullmatch(cell) for cell in others if cell):
                 self._ranked += 1
                 if others and others[0] != str(self._ranked):
-                    self._doubt_port(first, others[0], number, source)
+                    self._note_possible_port(first, others[0], number, source)
                 return first
         return csv_cells(text, ",", number, source)[0] if text.startswith('"') else text
 
-    def _doubt_port(self, host: str, rank: str, number: int, source: Source) -> None:
+    def _note_possible_port(self, host: str, rank: str, number: int, source: Source) -> None:
         """Keep the first row whose rank may be a port: a URL would include it."""
         meant = host if _RANK_BEFORE.fullmatch(host) else _append_port(host, rank)
-        if self.doubt is None and meant != host and rank.isdecimal() and 0 < int(rank) < 65536:
+        if self.ambiguous is None and meant != host and rank.isdecimal() and 0 < int(rank) < 65536:
             fault = f"`{excerpt(rank)}` beside `{excerpt(host)}` is taken for a rank"
             remedy = f"write {excerpt(meant)} if it is a port"
-            self.doubt = source.refusal(fault, str(number), remedy)
+            self.ambiguous = source.refusal(fault, str(number), remedy)
 
     def _with_port(self, cells: Sequence[str]) -> str:
         """Return a row's host, with the port's cell appended; a URL includes its port."""

@@ -18,7 +18,8 @@ from eyelevel.base.from_outside.words import excerpt
 _PIECE = 4 << 20
 _NEWLINE = 10
 _BLANKS = b" \t\r\v\f,;"
-"""What lines are made of that are empty, or all of whose cells are, as below a spreadsheet."""
+"""The bytes of lines without a value: empty ones, and rows of empty cells as spreadsheets have them
+below a table."""
 _BLANK_LINE = re.compile(rb"\n[ \t,;]+(?:\n|\Z)")
 _REMEDY = "write a number in each row, or leave the row out"
 _DATE = re.compile(

@@ -57,7 +57,7 @@ class Criterion:
     `worse`: 1 if a greater value than the level stack's is a disadvantage, -1 if a smaller one is.
     `rule`: what a standard states. `versions`: over HTTP/2 some aspects are the kernel's. `fault`:
     the planted fault that has the same sign, by the name in the table of costs. `caused_by`: the
-    aspects that change this one as well.
+    aspects that change this one as well. `enough`: the value beyond which more is no better.
     """
 
     aspect: str
