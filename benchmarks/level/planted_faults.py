@@ -1,9 +1,9 @@
 """Measure how often a planted fault is named first: `python -m benchmarks.level.planted_faults`.
 
-Needs root and a quiet machine, an hour and a half for 20 rounds; runs are kept in `--out`, and the
-same command goes on. Each fault is planted in our own server. One observation, 20 s, is a single
-run of each scenario of `eyelevel server check`; it is judged as a report card is, but by the
-interval in which one more run of the level stack would lie.
+Needs root and a quiet machine; a round is one observation of each of eleven stacks, 20 s each. Runs
+are kept in `--out`, and the same command goes on. Each fault is planted in our own server. One
+observation is a single run of each scenario of `eyelevel server check`; it is judged as a report
+card is, but by the interval in which one more run of the level stack would lie.
 """
 
 import csv

@@ -78,8 +78,20 @@ def _write_once(
 ) -> tuple[Plan, Path]:
     """Write a run that several tests of a process copy; return its plan and directory."""
     directory = Path(tempfile.mkdtemp(prefix="eyelevel-test-"))
-    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    _written.append(directory)
     return _write_run(directory, outcomes, text, noise), directory
+
+
+_written: list[Path] = []
+
+
+def remove_written() -> None:
+    """Remove the runs that this process copied; tests/conftest.py calls it at a session's end."""
+    for directory in _written:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+atexit.register(remove_written)  # benchmarks have no session
 
 
 def _write_run(

@@ -242,8 +242,8 @@ def judge_server(
         if version in criterion.versions
         for row in by_aspect.get(criterion.aspect, [])
     ]
-    apart = {each.aspect for each in findings if each.grade in ("broken", "costs pages time")}
-    return [_attribute(each, apart) for each in findings]
+    faults = {each.aspect for each in findings if each.is_fault}
+    return [_attribute(each, faults) for each in findings]
 
 
 def order_findings(findings: Sequence[Finding]) -> list[Finding]:
@@ -322,10 +322,11 @@ def _why_unknown(row: Row) -> str:
     return "the interval includes both more and less than the margin"
 
 
-def _attribute(finding: Finding, apart: set[str]) -> Finding:
+def _attribute(finding: Finding, faults: set[str]) -> Finding:
+    """Return a fault with those of the same card that cause it."""
     criterion = next(each for each in CRITERIA if each.aspect == finding.aspect)
-    causes = tuple(name for name in criterion.caused_by if name in apart)
-    if finding.grade in ("recommended", "unknown") or not causes:
+    causes = tuple(name for name in criterion.caused_by if name in faults)
+    if not finding.is_fault or not causes:
         return finding
     return Finding(**{**finding.__dict__, "consequence_of": causes})
 

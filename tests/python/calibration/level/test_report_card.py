@@ -136,6 +136,16 @@ def test_the_largest_gain_comes_first_and_consequences_last() -> None:
     assert ordered[4].consequence_of == ("certificate chain",)
 
 
+def test_a_fault_without_a_known_cost_causes_others_and_what_is_better_none() -> None:
+    changed = {"certificate chain": 4000.0, "handshake": 400.0, "handshake in the browser": 20.0}
+    found = judge(changed)
+    assert found["certificate chain"].grade == "allowed"
+    assert found["handshake"].consequence_of == ("certificate chain",)
+    assert found["handshake in the browser"].consequence_of == ()
+    ordered = [each.aspect for each in order_findings(list(found.values()))]
+    assert ordered.index("certificate chain") < ordered.index("handshake")
+
+
 def test_a_card_has_the_answer_first_and_each_finding_once() -> None:
     costs = {("h3", "no pacing"): cost(90, 80, 100, "no pacing")}
     findings = order_findings(list(judge({"pacing": 0.0}, costs).values()))
